@@ -1,0 +1,495 @@
+package langgraph
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ameideio/protoc-gen-ameide-agent/internal/gen/contract"
+	"github.com/ameideio/protoc-gen-ameide-agent/internal/gen/langgraph/py"
+)
+
+// wellKnown are the Python types of the well-known types.
+var wellKnown = map[string]string{
+	"google.protobuf.Any":         "pb.Any",
+	"google.protobuf.BoolValue":   "pb.Bool",
+	"google.protobuf.BytesValue":  "pb.Bytes",
+	"google.protobuf.DoubleValue": "pb.Double",
+	"google.protobuf.Duration":    "pb.Duration",
+	"google.protobuf.Empty":       "pb.Empty",
+	"google.protobuf.FieldMask":   "pb.FieldMask",
+	"google.protobuf.FloatValue":  "pb.Float",
+	"google.protobuf.Int32Value":  "pb.Int32",
+	"google.protobuf.Int64Value":  "pb.Int64",
+	"google.protobuf.ListValue":   "pb.ListValue",
+	"google.protobuf.NullValue":   "pb.NullValue",
+	"google.protobuf.StringValue": "pb.String",
+	"google.protobuf.Struct":      "pb.Struct",
+	"google.protobuf.Timestamp":   "pb.Timestamp",
+	"google.protobuf.UInt32Value": "pb.UInt32",
+	"google.protobuf.UInt64Value": "pb.UInt64",
+	"google.protobuf.Value":       "pb.Value",
+}
+
+// scalars are the Python types of the scalar kinds.
+var scalars = map[contract.Kind]string{
+	contract.KindDouble: "pb.Double", contract.KindFloat: "pb.Float",
+	contract.KindInt32: "pb.Int32", contract.KindSint32: "pb.Int32", contract.KindSfixed32: "pb.Int32",
+	contract.KindInt64: "pb.Int64", contract.KindSint64: "pb.Int64", contract.KindSfixed64: "pb.Int64",
+	contract.KindUint32: "pb.UInt32", contract.KindFixed32: "pb.UInt32",
+	contract.KindUint64: "pb.UInt64", contract.KindFixed64: "pb.UInt64",
+	contract.KindBool: "pb.Bool", contract.KindString: "pb.String", contract.KindBytes: "pb.Bytes",
+}
+
+// model is a message with its Python names.
+type model struct {
+	message *contract.Message
+	class   py.Ident
+	fields  []*field
+}
+
+// field is a field with its Python name.
+type field struct {
+	*contract.Field
+	name py.Ident
+}
+
+// types are the models and enums of one agent, by full name.
+type types struct {
+	models map[string]*model
+	enums  map[string]enumNames
+	// order is the models in the order of their definition: what a model needs
+	// stands before it, as far as recursion allows.
+	order []*model
+}
+
+type enumNames struct {
+	enum    *contract.Enum
+	class   py.Ident
+	members []py.Ident // as enum.Values
+}
+
+func newTypes(a *contract.Agent) (*types, error) {
+	t := &types{models: map[string]*model{}, enums: map[string]enumNames{}}
+	for _, e := range a.Enums {
+		class, err := enumName(e)
+		if err != nil {
+			return nil, fmt.Errorf("name enum %s: %w", e.FullName, err)
+		}
+		names := enumNames{enum: e, class: class}
+		for _, value := range e.Values {
+			member, err := memberName(value.Name)
+			if err != nil {
+				return nil, fmt.Errorf("name value %s of enum %s: %w", value.Name, e.FullName, err)
+			}
+			names.members = append(names.members, member)
+		}
+		t.enums[e.FullName] = names
+	}
+	for _, m := range a.Messages {
+		class, err := modelName(m)
+		if err != nil {
+			return nil, fmt.Errorf("name message %s: %w", m.FullName, err)
+		}
+		named := &model{message: m, class: class}
+		for _, f := range m.Fields {
+			name, err := fieldName(f.Name)
+			if err != nil {
+				return nil, fmt.Errorf("name field %s of message %s: %w", f.Name, m.FullName, err)
+			}
+			named.fields = append(named.fields, &field{f, name})
+		}
+		t.models[m.FullName] = named
+	}
+	if err := t.checkClasses(a); err != nil {
+		return nil, err
+	}
+	t.sort(a)
+	return t, nil
+}
+
+// checkClasses refuses two types of one name. The rules have reported it with
+// both positions; nothing may be generated from such a contract in any case.
+func (t *types) checkClasses(a *contract.Agent) error {
+	taken := map[string]string{}
+	take := func(class py.Ident, fullName string) error {
+		if other, ok := taken[class.String()]; ok {
+			return fmt.Errorf("%s and %s both become the class %s", other, fullName, class)
+		}
+		taken[class.String()] = fullName
+		return nil
+	}
+	for _, suffix := range []string{"Update", "Input", "Output"} {
+		class, err := stateClass(a.State, suffix)
+		if err != nil {
+			return err
+		}
+		if err := take(class, a.State.FullName); err != nil {
+			return err
+		}
+	}
+	for _, m := range a.Messages {
+		if err := take(t.models[m.FullName].class, m.FullName); err != nil {
+			return err
+		}
+	}
+	for _, e := range a.Enums {
+		if err := take(t.enums[e.FullName].class, e.FullName); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stateClass is a class that belongs to a state, such as `ResearchStateUpdate`.
+func stateClass(state *contract.Message, suffix string) (py.Ident, error) {
+	name, err := py.NewIdent(capital(state.Name) + suffix)
+	if err != nil {
+		return py.Ident{}, fmt.Errorf("name the %s of state %s: %w", suffix, state.FullName, err)
+	}
+	return name, nil
+}
+
+// sort puts every model behind those that its fields hold.
+func (t *types) sort(a *contract.Agent) {
+	type visit struct {
+		model *model
+		next  int
+	}
+	seen := map[string]bool{}
+	// A stack of its own, because a schema may nest deeper than ours.
+	push := func(stack []visit, fullName string) []visit {
+		m := t.models[fullName]
+		if m == nil || seen[fullName] {
+			return stack
+		}
+		seen[fullName] = true
+		return append(stack, visit{model: m})
+	}
+	for _, root := range a.Messages {
+		stack := push(nil, root.FullName)
+		for len(stack) > 0 {
+			top := &stack[len(stack)-1]
+			if top.next == len(top.model.fields) {
+				t.order = append(t.order, top.model)
+				stack = stack[:len(stack)-1]
+				continue
+			}
+			held := top.model.fields[top.next].Type
+			top.next++
+			stack = push(stack, held)
+		}
+	}
+}
+
+// uses are the names that the annotations of a module need.
+type uses struct {
+	annotated, field, overwrite, chat, chatUpdate, addMessages, untracked, untrackedReducer bool
+	reducers                                                                                []string
+}
+
+// value is the type of one value of a field.
+func (t *types) value(f *field, u *uses) (py.Expr, error) {
+	switch {
+	case f.Type == contract.ChatMessage:
+		u.chat = true
+		return py.Ref("ChatMessage"), nil
+	case wellKnown[f.Type] != "":
+		return py.Ref(wellKnown[f.Type]), nil
+	case f.Kind == contract.KindMessage:
+		if m := t.models[f.Type]; m != nil {
+			return py.Name(m.class), nil
+		}
+	case f.Kind == contract.KindEnum:
+		if e, ok := t.enums[f.Type]; ok {
+			return py.Name(e.class), nil
+		}
+	case scalars[f.Kind] != "":
+		return py.Ref(scalars[f.Kind]), nil
+	}
+	return py.Expr{}, fmt.Errorf("field %s has the unknown type %s %s", f.Pos.Element, f.Kind, f.Type)
+}
+
+// plain is the type of a field without its metadata.
+func (t *types) plain(f *field, u *uses) (py.Expr, error) {
+	value, err := t.value(f, u)
+	if err != nil {
+		return py.Expr{}, err
+	}
+	switch {
+	case f.Cardinality == contract.Repeated:
+		return py.Index(py.Ref("list"), value), nil
+	case f.Cardinality == contract.Map:
+		return py.Index(py.Ref("dict"), py.Ref(scalars[f.Key]), value), nil
+	case f.optional():
+		return py.Union(value, py.None), nil
+	default:
+		return value, nil
+	}
+}
+
+// optional reports whether the attribute is None when the field is unset. A
+// field with a default of its own reads as that default instead.
+func (f *field) optional() bool {
+	return f.Cardinality == contract.Singular && f.Presence == contract.Explicit &&
+		(!f.Default.Set || f.Oneof != "")
+}
+
+// names is the metadata that gives a field its other names; nothing where they
+// follow from the Python name.
+func (f *field) names() []py.Expr {
+	switch {
+	case f.JSONName != lowerCamel(f.Name):
+		return []py.Expr{py.Call(py.Ref("pb.Name"), py.Pos(py.Str(f.Name)), py.Pos(py.Str(f.JSONName)))}
+	case f.name.String() != f.Name:
+		return []py.Expr{py.Call(py.Ref("pb.Name"), py.Pos(py.Str(f.Name)))}
+	default:
+		return nil
+	}
+}
+
+// lowerCamel is the JSON name that a field has when it says none.
+func lowerCamel(name string) string {
+	var b strings.Builder
+	upper := false
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case c == '_':
+			upper = true
+		case upper && c >= 'a' && c <= 'z':
+			b.WriteByte(c - 'a' + 'A')
+			upper = false
+		default:
+			b.WriteByte(c)
+			upper = false
+		}
+	}
+	return b.String()
+}
+
+// reducers are the Python functions of the reducers.
+var reducers = map[contract.Reducer]string{
+	contract.Replace:     "replace",
+	contract.AppendList:  "append_list",
+	contract.MergeMap:    "merge_map",
+	contract.AddMessages: "add_messages",
+}
+
+// merges reports whether updates of a state field add to its value.
+func (f *field) merges() bool {
+	return f.State != nil && (f.State.Reducer.Value == contract.AppendList ||
+		f.State.Reducer.Value == contract.MergeMap || f.State.Reducer.Value == contract.AddMessages)
+}
+
+// channel is the metadata by which LangGraph makes the channel of a state field.
+// It must be the last of an annotation.
+func (f *field) channel(plain py.Expr, u *uses) []py.Expr {
+	reducer := reducers[f.State.Reducer.Value]
+	use := func() py.Expr {
+		if f.State.Reducer.Value == contract.AddMessages {
+			u.addMessages = true
+		} else {
+			u.reducers = append(u.reducers, reducer)
+		}
+		return py.Ref(reducer)
+	}
+	switch {
+	case f.State.Checkpoint.Value && reducer == "":
+		return nil
+	case f.State.Checkpoint.Value:
+		return []py.Expr{use()}
+	case reducer == "":
+		u.untracked = true
+		return []py.Expr{py.Ref("UntrackedValue")}
+	case !f.merges():
+		u.untracked = true
+		return []py.Expr{py.Call(py.Ref("UntrackedValue"), py.Pos(plain), py.Key(mustIdent("guard"), py.False))}
+	default:
+		u.untrackedReducer = true
+		empty := "list"
+		if f.Cardinality == contract.Map {
+			empty = "dict"
+		}
+		return []py.Expr{py.Call(py.Ref("UntrackedReducer"), py.Pos(use()), py.Pos(py.Ref(empty)))}
+	}
+}
+
+// declare is the line of a field in a model.
+func (t *types) declare(f *field, inState bool, u *uses) (py.Code, error) {
+	plain, err := t.plain(f, u)
+	if err != nil {
+		return py.Code{}, err
+	}
+	metadata := f.names()
+	if inState && f.State != nil {
+		metadata = append(metadata, f.channel(plain, u)...)
+	}
+	annotation := plain
+	if len(metadata) > 0 {
+		u.annotated = true
+		annotation = py.Index(py.Ref("Annotated"), append([]py.Expr{plain}, metadata...)...)
+	}
+	var options []py.Arg
+	if text := describe(f.Comment); text != "" {
+		options = append(options, py.Key(mustIdent("description"), py.Text(text)))
+	}
+	if f.Deprecated {
+		options = append(options, py.Key(mustIdent("json_schema_extra"), py.Dict(py.Entry(py.Str("deprecated"), py.True))))
+	}
+	factory := map[contract.Cardinality]string{contract.Repeated: "list", contract.Map: "dict"}[f.Cardinality]
+	switch {
+	case factory != "":
+		options = append([]py.Arg{py.Key(mustIdent("default_factory"), py.Ref(factory))}, options...)
+	case f.Presence == contract.Required:
+		if len(options) == 0 {
+			return py.Declare(1, f.name, annotation), nil
+		}
+	default:
+		value, err := t.zero(f)
+		if err != nil {
+			return py.Code{}, err
+		}
+		if len(options) == 0 {
+			return py.DeclareAs(1, f.name, annotation, value), nil
+		}
+		options = append([]py.Arg{py.Key(mustIdent("default"), value)}, options...)
+	}
+	u.field = true
+	return py.DeclareAs(1, f.name, annotation, py.Call(py.Ref("Field"), options...)), nil
+}
+
+// zero is the value of a singular field that is not set.
+func (t *types) zero(f *field) (py.Expr, error) {
+	if f.optional() {
+		return py.None, nil
+	}
+	if f.Kind == contract.KindEnum {
+		return t.zeroEnum(f)
+	}
+	text := f.Default.Value
+	fail := func(err error) (py.Expr, error) {
+		return py.Expr{}, fmt.Errorf("read the default %q of field %s: %w", text, f.Pos.Element, err)
+	}
+	switch f.Kind {
+	case contract.KindBool:
+		return py.Bool(text == "true"), nil
+	case contract.KindString:
+		return py.Str(text), nil
+	case contract.KindBytes:
+		value, err := unescape(text)
+		if err != nil {
+			return fail(err)
+		}
+		return py.Bytes(value), nil
+	case contract.KindDouble, contract.KindFloat:
+		if text == "" {
+			return py.Float(0), nil
+		}
+		value, err := strconv.ParseFloat(text, 64)
+		if err != nil && !math.IsInf(value, 0) {
+			return fail(err)
+		}
+		return py.Float(value), nil
+	case contract.KindUint32, contract.KindUint64, contract.KindFixed32, contract.KindFixed64:
+		if text == "" {
+			return py.Uint(0), nil
+		}
+		value, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return fail(err)
+		}
+		return py.Uint(value), nil
+	case contract.KindMessage:
+		return py.None, nil
+	default:
+		if text == "" {
+			return py.Int(0), nil
+		}
+		value, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return fail(err)
+		}
+		return py.Int(value), nil
+	}
+}
+
+// zeroEnum is the default of an enum field: the one it says, else zero, else the
+// first value.
+func (t *types) zeroEnum(f *field) (py.Expr, error) {
+	if f.Type == "google.protobuf.NullValue" {
+		return py.Ref("pb.NullValue.NULL_VALUE"), nil
+	}
+	names, ok := t.enums[f.Type]
+	if !ok || len(names.members) == 0 {
+		return py.Expr{}, fmt.Errorf("field %s has the unknown enum %s", f.Pos.Element, f.Type)
+	}
+	at := 0
+	if f.Default.Set {
+		at = slices.IndexFunc(names.enum.Values, func(v *contract.EnumValue) bool { return v.Name == f.Default.Value })
+		if at < 0 {
+			return py.Expr{}, fmt.Errorf("the default %q of field %s is no value of %s", f.Default.Value, f.Pos.Element, f.Type)
+		}
+	}
+	return py.Attr(py.Name(names.class), names.members[at]), nil
+}
+
+// unescape reads the escapes in which descriptors hold the default of a bytes
+// field: those of C.
+func unescape(text string) ([]byte, error) {
+	out := []byte{}
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' {
+			out = append(out, text[i])
+			continue
+		}
+		i++
+		if i == len(text) {
+			return nil, fmt.Errorf("it ends in a backslash")
+		}
+		if at := strings.IndexByte(`abfnrtv\'"?`, text[i]); at >= 0 {
+			out = append(out, "\a\b\f\n\r\t\v\\'\"?"[at])
+			continue
+		}
+		base, start, most, digits := 8, i, 3, "01234567"
+		if text[i] == 'x' || text[i] == 'X' {
+			base, start, most, digits = 16, i+1, 2, "0123456789abcdefABCDEF"
+		}
+		end := start
+		for end < len(text) && end < start+most && strings.IndexByte(digits, text[end]) >= 0 {
+			end++
+		}
+		value, err := strconv.ParseUint(text[start:end], base, 8)
+		if err != nil {
+			return nil, fmt.Errorf("it has the unknown escape \\%c", text[i])
+		}
+		out = append(out, byte(value))
+		i = end - 1
+	}
+	return out, nil
+}
+
+// describe is a comment as the description of a field or a tool: a line for each
+// paragraph, list item and indented line, however the comment was wrapped.
+func describe(comment string) string {
+	var lines []string
+	joins := false
+	for line := range strings.SplitSeq(strings.ReplaceAll(comment, "\r\n", "\n"), "\n") {
+		line = strings.TrimRight(strings.TrimPrefix(line, " "), " \t")
+		if joins && continues(line) {
+			lines[len(lines)-1] += " " + line
+			continue
+		}
+		lines = append(lines, line)
+		joins = line != "" && line[0] != ' ' && line[0] != '\t'
+	}
+	return strings.Trim(strings.Join(lines, "\n"), "\n")
+}
+
+// listItem is the start of a line that does not continue the one before.
+var listItem = regexp.MustCompile(`^([-*+>#|] |[0-9]+[.)] |\s)`)
+
+func continues(line string) bool { return line != "" && !listItem.MatchString(line) }

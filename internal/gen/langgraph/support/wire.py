@@ -1,0 +1,478 @@
+"""Pydantic schemas that read and print ProtoJSON.
+
+Values that ProtoJSON writes as Python does are handled by Pydantic's core alone;
+the other forms are converted by functions. Nothing here is called by people:
+`protojson` is the way in.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import enum
+import math
+import re
+import types
+import typing
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Annotated, Any, TypeVar, get_args, get_origin
+
+from pydantic import JsonValue, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import (
+    CoreSchema,
+    PydanticCustomError,
+    PydanticOmit,
+    PydanticUseDefault,
+    core_schema,
+)
+
+from . import pb
+
+M = TypeVar("M", bound=pb.Message)
+
+LABELS = ("\x00value", "\x00other")
+"""Labels of the two ways to read a value, which paths of errors leave out."""
+
+NOT_NULL = "\x00not-null"
+"""Stands in the error of the way that reads null only, which says nothing."""
+
+
+ERROR_TYPE = "protojson"
+"""The Pydantic type of the errors of this module."""
+
+
+class NoJsonForm(ValueError):
+    """A value that ProtoJSON cannot write."""
+
+
+class Use(enum.Enum):
+    """What a schema is for."""
+
+    READ = enum.auto()
+    READ_KNOWN = enum.auto()
+    """Read, and skip unknown fields and unknown names of enum values."""
+    PRINT = enum.auto()
+
+
+def schema(cls: type[pb.Message], use: Use) -> CoreSchema:
+    """Build the schema of a class and of all that it reaches."""
+    return _Builder(use).build(cls)
+
+
+class _Record:
+    """Stands for every message in the schemas that print.
+
+    In the place of the class itself, Pydantic would take the schema of the class.
+    """
+
+
+class _Builder:
+    def __init__(self, use: Use) -> None:
+        self._use = use
+        self._definitions: dict[type, CoreSchema | None] = {}
+
+    def build(self, cls: type[pb.Message]) -> CoreSchema:
+        root = self._message(cls)
+        definitions = [d for d in self._definitions.values() if d is not None]
+        return core_schema.definitions_schema(root, definitions)
+
+    def _message(self, cls: type[pb.Message]) -> CoreSchema:
+        well_known = _WELL_KNOWN.get(cls)
+        if well_known is not None:
+            return well_known
+        ref = f"{cls.__module__}.{cls.__qualname__}:{id(cls)}"
+        if cls not in self._definitions:
+            self._definitions[cls] = None
+            self._definitions[cls] = self._fields(cls, ref)
+        return core_schema.definition_reference_schema(ref)
+
+    def _fields(self, cls: type[pb.Message], ref: str) -> CoreSchema:
+        hints = typing.get_type_hints(cls, include_extras=True)
+        fields: dict[str, core_schema.ModelField] = {}
+        for name, info in cls.model_fields.items():
+            proto = next((m for m in info.metadata if isinstance(m, pb.Name)), None)
+            proto_name = proto.proto if proto else name
+            json_name = proto.json if proto and proto.json else lower_camel(proto_name)
+            aliases: list[list[str | int]] = [[json_name]]
+            if proto_name != json_name:
+                aliases.append([proto_name])
+            fields[name] = core_schema.model_field(
+                self._field(hints[name], info),
+                validation_alias=aliases,
+                serialization_alias=json_name,
+            )
+        inner = core_schema.model_fields_schema(
+            fields,
+            model_name=cls.__name__,
+            extra_behavior="ignore" if self._use is Use.READ_KNOWN else "forbid",
+        )
+        if self._use is Use.PRINT:
+            return core_schema.model_schema(_Record, inner, ref=ref)
+        return core_schema.no_info_after_validator_function(
+            _constructor(cls), inner, ref=ref
+        )
+
+    def _field(self, annotation: Any, info: FieldInfo) -> CoreSchema:
+        value = self._type(annotation)
+        if info.is_required():
+            return value
+        default = info.get_default(call_default_factory=True)
+        if isinstance(default, float):
+            default = _Zero(default)
+        if default is not None:
+            # A union would print by the type that fits, not by the first.
+            if self._use is not Use.PRINT:
+                value = _either(value, _null_as_default)
+        elif not _takes_null(annotation):
+            value = core_schema.nullable_schema(value)
+        return core_schema.with_default_schema(value, default=default)
+
+    def _type(self, annotation: Any) -> CoreSchema:
+        origin, args = get_origin(annotation), get_args(annotation)
+        if origin is Annotated:
+            for marker in args[1:]:
+                if isinstance(marker, pb.Scalar):
+                    return _scalar(marker.kind, annotation)
+                if hasattr(marker, "__protojson__"):
+                    print_, read = marker.__protojson__()
+                    return _converted(read, print_)
+            return self._type(args[0])
+        if origin in (typing.Union, types.UnionType):
+            (inner,) = [a for a in args if a is not type(None)]
+            return self._type(inner)
+        if annotation == pb.Struct:
+            return _STRUCT
+        if annotation == pb.ListValue:
+            return _LIST_VALUE
+        if origin is list:
+            return core_schema.list_schema(self._type(args[0]))
+        if origin is dict:
+            return core_schema.dict_schema(_map_key(args[0]), self._type(args[1]))
+        if isinstance(annotation, type) and issubclass(annotation, pb.Message):
+            return self._message(annotation)
+        if isinstance(annotation, type) and issubclass(annotation, pb.Enum):
+            return self._enum(annotation)
+        raise TypeError(f"no ProtoJSON form for {annotation!r}")
+
+    def _enum(self, cls: type[pb.Enum]) -> CoreSchema:
+        members = pb.proto_members(cls)
+        is_null = cls is pb.NullValue
+
+        def read(value: Any) -> pb.Enum:
+            if isinstance(value, str):
+                member = members.get(value)
+                if member is None:
+                    if self._use is Use.READ_KNOWN:
+                        raise PydanticOmit
+                    raise ValueError(f"not a value of enum {cls.__name__}")
+                return member
+            if value is None and is_null:
+                return pb.NullValue.NULL_VALUE
+            number = _integer(value, -(2**31), 2**31)
+            try:
+                return cls(number)
+            except ValueError:
+                raise ValueError(f"not a value of enum {cls.__name__}") from None
+
+        def print_(member: pb.Enum) -> JsonValue:
+            if is_null:
+                return None
+            name = pb.proto_name(member)
+            return int(member) if name is None else name
+
+        return _converted(read, print_)
+
+
+def _constructor(cls: type[M]) -> Callable[[Any], M]:
+    """Return a function that makes a message of fields that were checked."""
+    defaults = {
+        name: info for name, info in cls.model_fields.items() if not info.is_required()
+    }
+    has_one_ofs = bool(pb.one_ofs(cls))
+    assign = object.__setattr__
+
+    def construct(parts: tuple[dict[str, Any], Any, set[str]]) -> M:
+        fields, _, fields_set = parts
+        if len(fields) < len(defaults):  # A field with an unknown enum name.
+            for name in defaults.keys() - fields.keys():
+                fields[name] = defaults[name].get_default(call_default_factory=True)
+        # The same that Pydantic does for a model whose fields it has checked.
+        message = cls.__new__(cls)
+        assign(message, "__dict__", fields)
+        assign(message, "__pydantic_fields_set__", fields_set)
+        assign(message, "__pydantic_extra__", None)
+        assign(message, "__pydantic_private__", None)
+        if has_one_ofs:
+            pb.check_one_ofs(message)
+        return message
+
+    return construct
+
+
+class _Zero(float):
+    """A default of zero, from which negative zero differs."""
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, float)
+            and float.__eq__(self, other)
+            and math.copysign(1, self) == math.copysign(1, other)
+        )
+
+    __hash__ = float.__hash__
+
+
+def lower_camel(name: str) -> str:
+    """Return the default ProtoJSON name of a field."""
+    return re.sub(r"_+([^_]?)", lambda m: m[1].upper(), name)
+
+
+def _takes_null(annotation: Any) -> bool:
+    """Tell whether null is a value of a type, which the type reads itself."""
+    if get_origin(annotation) in (typing.Union, types.UnionType, Annotated):
+        return any(_takes_null(arg) for arg in get_args(annotation))
+    return annotation in (pb.Value, pb.NullValue)
+
+
+def _null_as_default(value: Any) -> Any:
+    if value is None:
+        raise PydanticUseDefault
+    raise ValueError(NOT_NULL)
+
+
+def _either(value: CoreSchema, read_other: Callable[[Any], Any]) -> CoreSchema:
+    """Read with the schema, and what that refuses with the function."""
+    other = core_schema.no_info_plain_validator_function(read_other)
+    return core_schema.union_schema(
+        [(value, LABELS[0]), (other, LABELS[1])],
+        mode="left_to_right",
+        auto_collapse=False,
+    )
+
+
+def _converted(
+    read: Callable[[Any], Any], print_: Callable[[Any], JsonValue]
+) -> CoreSchema:
+    """Read and print with functions."""
+
+    def checked(value: Any) -> Any:
+        try:
+            return read(value)
+        except ValidationError:
+            raise ValueError("out of range") from None
+
+    return core_schema.no_info_plain_validator_function(
+        checked, serialization=core_schema.plain_serializer_function_ser_schema(print_)
+    )
+
+
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_INTEGERS = {
+    "int32": (-(2**31), 2**31),
+    "uint32": (0, 2**32),
+    "int64": (-(2**63), 2**63),
+    "uint64": (0, 2**64),
+}
+_FLOATS = {
+    "double": math.inf,
+    # From here on, numbers round to infinity as 32-bit floats.
+    "float": 3.4028235677973366e38,
+}
+_SPECIAL_FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+
+
+_PLAIN = (pb.Double, pb.Float, pb.Int32, pb.UInt32, pb.Int64, pb.UInt64)
+"""The numbers without constraints of their own."""
+
+
+def _error(message: str) -> PydanticCustomError:
+    return PydanticCustomError(ERROR_TYPE, message)
+
+
+def _integer(value: Any, low: int, high: int) -> int:
+    """Read an integer from a number, or from a string that holds one."""
+    if isinstance(value, str) and _NUMBER.fullmatch(value):
+        number = Decimal(value)
+        # The exponent says how large an integer would be made of the number.
+        if number.adjusted() < 40 and number == number.to_integral_value():
+            value = int(number)
+    elif isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise _error("want an integer")
+    if not low <= value < high:
+        raise _error("out of range")
+    return value
+
+
+def _float(value: Any, limit: float) -> float:
+    """Read a float from a number, or from a string that holds or names one."""
+    if isinstance(value, str):
+        if value in _SPECIAL_FLOATS:
+            return _SPECIAL_FLOATS[value]
+        if not _NUMBER.fullmatch(value):
+            raise _error("want a number")
+    elif isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise _error("want a number")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not abs(number) < limit:
+        raise _error("out of range")
+    return number
+
+
+def _print_float(value: float) -> JsonValue:
+    if math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _read_bytes(value: Any) -> bytes:
+    if not isinstance(value, str):
+        raise _error("want a string: base64")
+    text = value.replace("-", "+").replace("_", "/").rstrip("=")
+    try:
+        return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        raise _error("want base64") from None
+
+
+def _print_bytes(value: bytes) -> str:
+    return base64.b64encode(value).decode()
+
+
+def _scalar(kind: str, annotation: Any) -> CoreSchema:
+    """Build the schema of a scalar; the annotation's own constraints apply."""
+    own = TypeAdapter(annotation).core_schema
+    print_: core_schema.SerSchema
+    if kind in ("bool", "string"):
+        return own
+    if kind == "bytes":
+        first = core_schema.no_info_plain_validator_function(_read_bytes)
+        print_ = core_schema.plain_serializer_function_ser_schema(_print_bytes)
+        return core_schema.chain_schema([first, own], serialization=print_)
+    if kind in _FLOATS:
+        limit = _FLOATS[kind]
+        value: CoreSchema = core_schema.float_schema(strict=True, lt=limit, gt=-limit)
+        value = _either(value, lambda value: _float(value, limit))
+        print_ = core_schema.plain_serializer_function_ser_schema(_print_float)
+    else:
+        low, high = _INTEGERS[kind]
+        value = core_schema.int_schema(strict=True, ge=low, lt=high)
+        value = _either(value, lambda value: _integer(value, low, high))
+        print_ = core_schema.simple_ser_schema("int")
+        if kind in ("int64", "uint64"):
+            print_ = core_schema.to_string_ser_schema()
+    steps = [value] if annotation in _PLAIN else [value, own]
+    return core_schema.chain_schema(steps, serialization=print_)
+
+
+def _map_key(annotation: Any) -> CoreSchema:
+    """Build the schema of a map's keys, which are strings in JSON."""
+    kind = next(m.kind for m in get_args(annotation) if isinstance(m, pb.Scalar))
+    if kind == "string":
+        return TypeAdapter(annotation).core_schema
+    if kind == "bool":
+
+        def read_bool(text: Any) -> bool:
+            if text not in ("true", "false"):
+                raise _error("a key must be true or false")
+            return bool(text == "true")
+
+        return core_schema.no_info_plain_validator_function(
+            read_bool, serialization=core_schema.simple_ser_schema("bool")
+        )
+    low, high = _INTEGERS[kind]
+    return core_schema.no_info_plain_validator_function(
+        lambda text: _integer(text, low, high),
+        serialization=core_schema.simple_ser_schema("int"),
+    )
+
+
+def _from_string(parse: Callable[[str], Any]) -> Callable[[Any], Any]:
+    def read(value: Any) -> Any:
+        if not isinstance(value, str):
+            raise _error("want a string")
+        return parse(value)
+
+    return read
+
+
+def _json_value(value: Any) -> JsonValue:
+    """Check that a value is JSON: no NaN, no infinity, no lone surrogate."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise NoJsonForm("a JSON number is finite")
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise _error("want valid Unicode") from None
+    if isinstance(value, dict):
+        return {str(_json_value(k)): _json_value(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_json_value(v) for v in value]
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise _error("want a JSON value")
+
+
+def _read_struct(value: Any) -> Any:
+    if not isinstance(value, dict):
+        raise _error("want an object")
+    return _json_value(value)
+
+
+def _read_list_value(value: Any) -> Any:
+    if not isinstance(value, list):
+        raise _error("want an array")
+    return _json_value(value)
+
+
+def _read_value(value: Any) -> pb.Value:
+    return pb.Value(value=_json_value(value))
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"[A-Z]", lambda m: "_" + m[0].lower(), name)
+
+
+def _read_mask(text: str) -> pb.FieldMask:
+    if not re.fullmatch(r"[A-Za-z0-9.,]*", text):
+        raise _error("the paths of a field mask are lowerCamel")
+    return pb.FieldMask(paths=[_snake(p) for p in text.split(",")] if text else [])
+
+
+def _print_mask(mask: pb.FieldMask) -> str:
+    paths = [lower_camel(path) for path in mask.paths]
+    if [_snake(path) for path in paths] != mask.paths:
+        raise NoJsonForm("a path of the field mask has no lowerCamel form")
+    return ",".join(paths)
+
+
+def _read_any(value: Any) -> pb.Any:
+    if not isinstance(value, dict):
+        raise _error("want an object")
+    fields = dict(value)
+    type_url = fields.pop("@type", "")
+    if not isinstance(type_url, str) or (fields and not type_url):
+        raise _error("an Any says its type in `@type`")
+    return pb.Any(type_url=type_url, value=fields)
+
+
+def _print_any(message: pb.Any) -> JsonValue:
+    return {"@type": message.type_url, **message.value} if message.type_url else {}
+
+
+_STRUCT = _converted(_read_struct, _json_value)
+_LIST_VALUE = _converted(_read_list_value, _json_value)
+_WELL_KNOWN: dict[type[pb.Message], CoreSchema] = {
+    pb.Timestamp: _converted(_from_string(pb.Timestamp.parse), str),
+    pb.Duration: _converted(_from_string(pb.Duration.parse), str),
+    pb.FieldMask: _converted(_from_string(_read_mask), _print_mask),
+    pb.Any: _converted(_read_any, _print_any),
+    pb.Value: _converted(_read_value, lambda message: _json_value(message.value)),
+}

@@ -1,0 +1,1 @@
+"""The human package of the agent under test."""
