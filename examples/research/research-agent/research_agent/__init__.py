@@ -1,0 +1,1 @@
+"""The research agent: the part that people write."""
