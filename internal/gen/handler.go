@@ -83,7 +83,9 @@ func generate(targets Targets, request protoplugin.Request) ([]emit.File, []diag
 		return nil, diagnostics, nil
 	}
 	c, diagnostics := contract.Build(view, p)
-	if len(c.Agents) == 0 && !p.AllowEmpty {
+	if stripped, found := view.Stripped(); found {
+		diagnostics = append(diagnostics, stripped)
+	} else if len(c.Agents) == 0 && !p.AllowEmpty {
 		diagnostics = append(diagnostics, view.NoAgent())
 	}
 	diagnostics = append(diagnostics, rules.Check(c, p)...)

@@ -113,11 +113,14 @@ func TestBrokenTargets(t *testing.T) {
 // A request without agents is an error, unless the caller says that it is fine.
 func TestAllowEmpty(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"diagnostics/no-agent", "diagnostics/options-stripped", "diagnostics/no-agent-imported"} {
+	for _, name := range []string{"diagnostics/no-agent", "diagnostics/no-agent-imported"} {
 		response := gentest.Run(t, targets.All(), gentest.Load(t, name).Request(t, "target=contract,allow_empty=true"))
 		require.Empty(t, response.GetError(), name)
 		require.Empty(t, response.GetFile(), name)
 	}
+	stripped := gentest.Load(t, "diagnostics/options-stripped").Request(t, "target=contract,allow_empty=true")
+	require.Contains(t, gentest.Run(t, targets.All(), stripped).GetError(), "options-stripped",
+		"lost options are no request without agents")
 }
 
 // A compiler from before source descriptors strips nothing.

@@ -7,6 +7,11 @@ package langgraph
 import (
 	"fmt"
 	"path"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/ameideio/protoc-gen-ameide-agent/internal/gen/contract"
 	"github.com/ameideio/protoc-gen-ameide-agent/internal/gen/emit"
@@ -28,15 +33,35 @@ func New(version string) *Emitter { return &Emitter{version} }
 
 // Emit gives a folder for every agent.
 func (e *Emitter) Emit(c *contract.Contract, p params.Parameters) ([]emit.File, error) {
-	var files []emit.File
-	for _, a := range c.Agents {
-		emitted, err := e.agent(a, p)
-		if err != nil {
-			return nil, fmt.Errorf("agent %s: %w", a.ID.Value, err)
-		}
-		files = append(files, emitted...)
+	emitted := make([][]emit.File, len(c.Agents))
+	errs := make([]error, len(c.Agents))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(c.Agents)) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; int(i) < len(c.Agents); i = next.Add(1) - 1 {
+				emitted[i], errs[i] = e.guarded(c.Agents[i], p)
+			}
+		})
 	}
-	return files, nil
+	workers.Wait()
+	for i, err := range errs {
+		if err != nil {
+			return nil, fmt.Errorf("agent %s: %w", c.Agents[i].ID.Value, err)
+		}
+	}
+	return slices.Concat(emitted...), nil
+}
+
+// guarded emits one agent and turns a panic into an error: the handler cannot
+// recover what panics beside it.
+func (e *Emitter) guarded(a *contract.Agent, p params.Parameters) (files []emit.File, err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("panic: %v\n%s", reason, debug.Stack())
+		}
+	}()
+	return e.agent(a, p)
 }
 
 // agent emits one agent.

@@ -10,17 +10,25 @@ import (
 	"github.com/ameideio/protoc-gen-ameide-agent/internal/gen/diag"
 )
 
+// Stripped reports whether the request lost its options before it came here: its
+// files import the annotations, and none carries one of their options.
+func (v *View) Stripped() (diag.Diagnostic, bool) {
+	if !v.IsEmpty() {
+		return diag.Diagnostic{}, false
+	}
+	importer, pos := v.firstImporter()
+	if importer == nil {
+		return diag.Diagnostic{}, false
+	}
+	return diag.New(diag.OptionsStripped, pos,
+		"%s imports the annotations, but no file of the request carries one of their options",
+		diag.Code(importer.name())).
+		WithHelp("build the image with its source-retained options (`buf build` without `--exclude-source-retention-options`, " +
+			"`protoc --descriptor_set_out` with `--retain_options`); if the import is a leftover, remove it"), true
+}
+
 // NoAgent says why no file to generate has an agent, for a caller who wants one.
 func (v *View) NoAgent() diag.Diagnostic {
-	if v.IsEmpty() {
-		if importer, pos := v.firstImporter(); importer != nil {
-			return diag.New(diag.OptionsStripped, pos,
-				"%s imports the annotations, but no file of the request carries one of their options",
-				diag.Code(importer.name())).
-				WithHelp("build the image with its source-retained options (`buf build` without `--exclude-source-retention-options`, " +
-					"`protoc --descriptor_set_out` with `--retain_options`); if the import is a leftover, remove it, or set `allow_empty=true`")
-		}
-	}
 	d := diag.New(diag.NoAgent, diag.Pos{}, "none of the files to generate (%d) has a service with the option %s",
 		v.toGenerate(), diag.Code(v.annotations.pkg+"."+string(annotationsv1.E_Agent.TypeDescriptor().Name())))
 	others := v.otherAgents()

@@ -111,12 +111,7 @@ class StateContract(Generic[InputT, OutputT]):
         if isinstance(value, self.input_schema):
             model = value
         elif isinstance(value, Mapping):
-            try:
-                model = self.input_schema(**value)
-            except ValidationError as error:
-                raise InputError(self.agent_id, protojson.problems_of(error)) from None
-            except TypeError:
-                raise InputError(self.agent_id, ["field names are strings"]) from None
+            model = self._parse_fields(value)
         else:
             raise InputError(
                 self.agent_id,
@@ -126,6 +121,21 @@ class StateContract(Generic[InputT, OutputT]):
                 ],
             )
         return {name: getattr(model, name) for name in model.model_fields_set}
+
+    def _parse_fields(self, value: Mapping[str, Any]) -> InputT:
+        fields = {str(name): item for name, item in value.items()}
+        problems = []
+        for name in self._conversations & fields.keys():
+            try:
+                fields[name] = _messages(fields[name])
+            except ValueError as error:
+                problems.append(f"`{name}`: {error}")
+        if problems:
+            raise InputError(self.agent_id, sorted(problems))
+        try:
+            return self.input_schema(**fields)
+        except ValidationError as error:
+            raise InputError(self.agent_id, protojson.problems_of(error)) from None
 
     def check(self, node: str, update: Any) -> Any:
         """Check what a node returned, and coerce it once.
@@ -211,30 +221,15 @@ class StateContract(Generic[InputT, OutputT]):
         if isinstance(value, Overwrite):
             return Overwrite(self._check_value(node, name, value.value))
         if name in self._conversations:
-            return self._check_messages(node, name, value)
+            try:
+                return _messages(value)
+            except ValueError as error:
+                raise UpdateError(self.agent_id, node, name, str(error)) from None
         try:
             return adapter.validate_python(value)
         except ValidationError as error:
             problems = "; ".join(protojson.problems_of(error))
             raise UpdateError(self.agent_id, node, name, problems) from None
-
-    def _check_messages(self, node: str, name: str, value: Any) -> list[BaseMessage]:
-        items = value if isinstance(value, (list, tuple)) else [value]
-        out: list[BaseMessage] = []
-        for item in items:
-            if isinstance(item, RemoveMessage):
-                out.append(item)
-                continue
-            try:
-                out += convert_to_messages([item])
-            except (ValueError, NotImplementedError, TypeError, KeyError):
-                raise UpdateError(
-                    self.agent_id,
-                    node,
-                    name,
-                    f"want messages, got a {type(item).__name__} that is none",
-                ) from None
-        return out
 
     def _clear_rivals(self, node: str, update: dict[str, Any]) -> None:
         for name in [n for n in update if n in self._rivals]:
@@ -257,6 +252,22 @@ class StateContract(Generic[InputT, OutputT]):
         return {(t.__module__, t.__name__) for t in types}
 
 
+def _messages(value: Any) -> list[BaseMessage]:
+    """Coerce one message or several, in any form that LangChain takes."""
+    out: list[BaseMessage] = []
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, RemoveMessage):
+            out.append(item)
+            continue
+        try:
+            out += convert_to_messages([item])
+        except (ValueError, NotImplementedError, TypeError, KeyError):
+            raise ValueError(
+                f"want messages, got a {type(item).__name__} that is none"
+            ) from None
+    return out
+
+
 def _fields_set(model: BaseModel) -> dict[str, Any]:
     return {name: getattr(model, name) for name in model.model_fields_set}
 
@@ -275,4 +286,4 @@ def reducer_of(annotation: Any) -> str:
     return ""
 
 
-# sha256:f2ee5830c930930756fe75a51dde485a85745eb0f298c3c3cc72a7b4c1768e3e
+# sha256:996bc51510990314617695e3e08e7d94c8f90f8384043f141f7838dc801a9303
