@@ -50,7 +50,7 @@ func NewHandler(targets Targets) protoplugin.Handler {
 			return nil
 		}
 		for _, file := range files {
-			response.AddFile(file.Name, string(file.Content))
+			response.AddFile(file.Name, file.Content)
 		}
 		return nil
 	})
@@ -123,7 +123,7 @@ func checkFiles(files []emit.File) error {
 		if !safeOutputName.MatchString(file.Name) || strings.Contains(file.Name, "..") {
 			return fmt.Errorf("the generated file name %q is not safe", file.Name)
 		}
-		if !utf8.Valid(file.Content) {
+		if !utf8.ValidString(file.Content) {
 			return fmt.Errorf("the generated file %q is not UTF-8", file.Name)
 		}
 		folded := strings.ToLower(file.Name)

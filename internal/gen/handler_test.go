@@ -48,7 +48,7 @@ func TestFeatures(t *testing.T) {
 func TestFilesAreSorted(t *testing.T) {
 	t.Parallel()
 	unsorted := withContractTarget(func(*contract.Contract, params.Parameters) ([]emit.File, error) {
-		return []emit.File{{Name: "b/x.txt"}, {Name: "a/y.txt", Content: []byte("y")}, {Name: "b.txt"}}, nil
+		return []emit.File{{Name: "b/x.txt"}, {Name: "a/y.txt", Content: "y"}, {Name: "b.txt"}}, nil
 	})
 	response := gentest.Run(t, unsorted, gentest.Load(t, "multi").Request(t, "target=contract"))
 	var names []string
@@ -65,7 +65,7 @@ func TestBrokenTargets(t *testing.T) {
 		return func(*contract.Contract, params.Parameters) ([]emit.File, error) {
 			var files []emit.File
 			for _, name := range names {
-				files = append(files, emit.File{Name: name, Content: []byte(name)})
+				files = append(files, emit.File{Name: name, Content: name})
 			}
 			return files, nil
 		}
@@ -94,7 +94,7 @@ func TestBrokenTargets(t *testing.T) {
 		"twice":     {files("a", "b", "a"), "the same name"},
 		"folded":    {files("A", "a"), "the same name"},
 		"invalid utf8": {func(*contract.Contract, params.Parameters) ([]emit.File, error) {
-			return []emit.File{{Name: "a", Content: []byte("\xff")}}, nil
+			return []emit.File{{Name: "a", Content: "\xff"}}, nil
 		}, "not UTF-8"},
 	}
 	for name, test := range tests {

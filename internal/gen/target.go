@@ -24,7 +24,7 @@ func (ContractTarget) Emit(c *contract.Contract, _ params.Parameters) ([]emit.Fi
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, emit.File{Name: agent.ID.Value + "/contract.json", Content: content})
+		files = append(files, emit.File{Name: agent.ID.Value + "/contract.json", Content: string(content)})
 	}
 	return files, nil
 }

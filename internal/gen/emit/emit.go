@@ -11,7 +11,7 @@ type File struct {
 	// Name is the path of the file below the output directory, slash-separated,
 	// relative and clean.
 	Name    string
-	Content []byte
+	Content string
 }
 
 // Emitter turns a contract without errors into the files of a target.

@@ -65,7 +65,7 @@ func TestHostileTextStaysText(t *testing.T) {
 	python := pytool.Start(t, eraser)
 	tree := func(file emit.File) string {
 		var dump string
-		require.NoError(t, python.Ask(string(file.Content), &dump), "%s\n%s", file.Name, file.Content)
+		require.NoError(t, python.Ask(file.Content, &dump), "%s\n%s", file.Name, file.Content)
 		return dump
 	}
 	dependent := func(files []emit.File) []emit.File {
@@ -119,7 +119,7 @@ func TestHostileTextStaysText(t *testing.T) {
 // rows counts the lines of a page that mean something to Markdown.
 func rows(file emit.File) map[string]int {
 	counts := map[string]int{}
-	for line := range strings.SplitSeq(string(file.Content), "\n") {
+	for line := range strings.SplitSeq(file.Content, "\n") {
 		for _, start := range []string{"|", "#", "```", "<", "-", "    "} {
 			if strings.HasPrefix(line, start) {
 				counts[start]++

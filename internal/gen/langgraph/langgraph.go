@@ -88,7 +88,7 @@ func (e *Emitter) agent(a *contract.Agent, p params.Parameters) ([]emit.File, er
 	if err != nil {
 		return nil, fmt.Errorf("write the contract: %w", err)
 	}
-	g.tree.raw("contract.json", contractJSON)
+	g.tree.raw("contract.json", string(contractJSON))
 	for _, step := range []func() error{
 		g.project, g.models, g.toolModules, g.areas, g.harness, g.tests, g.starterTemplates, g.tree.support,
 	} {
@@ -96,7 +96,7 @@ func (e *Emitter) agent(a *contract.Agent, p params.Parameters) ([]emit.File, er
 			return nil, err
 		}
 	}
-	return g.tree.finish(e.version, a.ID.Value, contractJSON)
+	return g.tree.finish(e.version, a.ID.Value, string(contractJSON))
 }
 
 // generation is the work on one agent.
@@ -152,7 +152,7 @@ func (g *generation) project() error {
 		return err
 	}
 	g.tree.toml("pyproject.toml", body)
-	g.tree.raw(g.in("py.typed"), nil)
+	g.tree.raw(g.in("py.typed"), "")
 	return g.python(g.in("__init__.py"), "init.py", initView{
 		Doc:    py.Doc(0, "", fmt.Sprintf("The generated package of agent `%s`.", g.agent.ID.Value)),
 		Dotted: g.tree.layout == params.LayoutDotted,

@@ -88,7 +88,7 @@ func write(t testing.TB, dir string, files []emit.File) {
 	for _, file := range files {
 		name := filepath.Join(dir, filepath.FromSlash(file.Name))
 		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o750))
-		require.NoError(t, os.WriteFile(name, file.Content, 0o600))
+		require.NoError(t, os.WriteFile(name, []byte(file.Content), 0o600))
 	}
 }
 

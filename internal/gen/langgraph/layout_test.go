@@ -1,7 +1,6 @@
 package langgraph
 
 import (
-	"bytes"
 	"encoding/json"
 	"os/exec"
 	"path/filepath"
@@ -21,7 +20,7 @@ const spec = "target=langgraph,annotations_package=acme.annotations.v1"
 func byName(files []emit.File) map[string]string {
 	out := map[string]string{}
 	for _, file := range files {
-		out[file.Name] = string(file.Content)
+		out[file.Name] = file.Content
 	}
 	return out
 }
@@ -100,11 +99,11 @@ func TestFilesCarryTheirHash(t *testing.T) {
 			continue
 		}
 		hashed++
-		content := string(file.Content)
+		content := file.Content
 		first, _, _ := strings.Cut(content, "\n")
 		require.Equal(t, open+marker+end, first, file.Name)
 		at := strings.LastIndex(strings.TrimSuffix(content, "\n"), "\n") + 1
-		require.Equal(t, open+"sha256:"+digest([]byte(content[:at]))+end+"\n", content[at:], file.Name)
+		require.Equal(t, open+"sha256:"+digest(content[:at])+end+"\n", content[at:], file.Name)
 	}
 	require.Greater(t, hashed, 30)
 }
@@ -114,11 +113,11 @@ func TestManifest(t *testing.T) {
 	var manifest manifestView
 	require.NoError(t, json.Unmarshal([]byte(files["research-agent/manifest.json"]), &manifest))
 	require.Equal(t, "0.0.0-test", manifest.Version)
-	require.Equal(t, "sha256:"+digest([]byte(files["research-agent/contract.json"])), manifest.SchemaDigest)
+	require.Equal(t, "sha256:"+digest(files["research-agent/contract.json"]), manifest.SchemaDigest)
 	require.Len(t, manifest.Files, len(files)-1)
 	require.True(t, slices.IsSortedFunc(manifest.Files, func(a, b manifestFile) int { return strings.Compare(a.Path, b.Path) }))
 	for _, file := range manifest.Files {
-		require.Equal(t, digest([]byte(files["research-agent/"+file.Path])), file.SHA256, file.Path)
+		require.Equal(t, digest(files["research-agent/"+file.Path]), file.SHA256, file.Path)
 	}
 	for name, content := range files {
 		if name != "research-agent/manifest.json" {
@@ -166,7 +165,7 @@ func TestEmissionIsDeterministic(t *testing.T) {
 			require.Len(t, again, len(first))
 			for i := range again {
 				require.Equal(t, first[i].Name, again[i].Name)
-				require.True(t, bytes.Equal(first[i].Content, again[i].Content), first[i].Name)
+				require.Equal(t, first[i].Content, again[i].Content, first[i].Name)
 			}
 		}
 	}

@@ -74,7 +74,7 @@ func (t *tree) area(area, doc string, body []byte) {
 func docstring(text string) []byte { return []byte(py.Doc(0, text, text).String() + "\n") }
 
 // raw adds a file as it is.
-func (t *tree) raw(name string, content []byte) {
+func (t *tree) raw(name, content string) {
 	t.files = append(t.files, emit.File{Name: path.Join(t.root, name), Content: content})
 }
 
@@ -98,24 +98,25 @@ func (t *tree) marked(name, open, end, gap string, body []byte) {
 	t.raw(name, mark(open, end, gap, body))
 }
 
-func mark(open, end, gap string, body []byte) []byte {
-	var b bytes.Buffer
+func mark(open, end, gap string, body []byte) string {
+	var b strings.Builder
+	b.Grow(len(body) + 256)
 	b.WriteString(open + marker + end + "\n")
 	b.Write(bytes.TrimRight(body, "\n"))
 	b.WriteString("\n" + gap)
-	b.WriteString(open + "sha256:" + digest(b.Bytes()) + end + "\n")
-	return b.Bytes()
+	b.WriteString(open + "sha256:" + digest(b.String()) + end + "\n")
+	return b.String()
 }
 
-func digest(content []byte) string {
-	sum := sha256.Sum256(content)
+func digest(content string) string {
+	sum := sha256.Sum256([]byte(content))
 	return hex.EncodeToString(sum[:])
 }
 
 // supportModule is a module that all agents share, as it is emitted.
 type supportModule struct {
 	name    string
-	content []byte
+	content string
 	digest  string
 }
 
@@ -181,7 +182,7 @@ type manifestFile struct {
 }
 
 // finish adds the manifest and returns the files, sorted.
-func (t *tree) finish(version, agentID string, contractJSON []byte) ([]emit.File, error) {
+func (t *tree) finish(version, agentID string, contractJSON string) ([]emit.File, error) {
 	slices.SortFunc(t.files, func(a, b emit.File) int { return cmp.Compare(a.Name, b.Name) })
 	view := manifestView{
 		Generator:    "protoc-gen-ameide-agent",
@@ -204,7 +205,7 @@ func (t *tree) finish(version, agentID string, contractJSON []byte) ([]emit.File
 	if err != nil {
 		return nil, fmt.Errorf("write the manifest of %s: %w", agentID, err)
 	}
-	t.raw("manifest.json", doc.Bytes())
+	t.raw("manifest.json", string(doc.Bytes()))
 	slices.SortFunc(t.files, func(a, b emit.File) int { return cmp.Compare(a.Name, b.Name) })
 	return t.files, nil
 }

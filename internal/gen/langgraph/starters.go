@@ -119,11 +119,11 @@ func (g *generation) starters(add func(template, place string, body []byte)) err
 // starterTemplates adds the starters as templates.
 func (g *generation) starterTemplates() error {
 	return g.starters(func(template, _ string, body []byte) {
-		g.tree.raw(path.Join("templates", template+".tmpl"), body)
+		g.tree.raw(path.Join("templates", template+".tmpl"), string(body))
 	})
 }
 
 // starterFiles adds the starters where people own them.
 func (g *generation) starterFiles() error {
-	return g.starters(func(_, place string, body []byte) { g.tree.raw(place, body) })
+	return g.starters(func(_, place string, body []byte) { g.tree.raw(place, string(body)) })
 }
