@@ -418,13 +418,17 @@ func TestDirectoryStrategy(t *testing.T) {
 // An image without source-retained options is not taken for one without agents.
 func TestStrippedImage(t *testing.T) {
 	buf := tool(t, "buf")
-	dir := workspace(t)
-	template(t, dir, plugin, "all")
-	mustRun(t, dir, buf, "build", "--exclude-source-retention-options", "-o", "image.binpb")
-	_, stderr, err := run(dir, buf, "generate", "image.binpb")
-	require.Error(t, err)
-	require.Contains(t, stderr, "options-stripped")
-	require.NoDirExists(t, filepath.Join(dir, "build"))
+	for _, allowEmpty := range []string{"false", "true"} {
+		t.Run("allow_empty="+allowEmpty, func(t *testing.T) {
+			dir := workspace(t)
+			template(t, dir, plugin, "all", "allow_empty="+allowEmpty)
+			mustRun(t, dir, buf, "build", "--exclude-source-retention-options", "-o", "image.binpb")
+			_, stderr, err := run(dir, buf, "generate", "image.binpb")
+			require.Error(t, err)
+			require.Contains(t, stderr, "options-stripped")
+			require.NoDirExists(t, filepath.Join(dir, "build"))
+		})
+	}
 }
 
 // The opposite of TestStrippedImage: a whole image serves as well as files do.
