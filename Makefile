@@ -60,7 +60,7 @@ demo: setup ## Generate the example agent, start its tools and run it.
 # --- tests --------------------------------------------------------------------
 
 .PHONY: test
-test: setup lint drift test-go test-python red-green ## Run every check and every test.
+test: setup lint drift test-go test-python red-green test-demo ## Run every check and every test.
 	$(call section,All checks and tests passed)
 
 .PHONY: lint
@@ -116,6 +116,12 @@ red-green: setup
 	$(call section,Red and then green: every example agent)
 	$(PY) scripts/red_green.py
 
+.PHONY: test-demo
+test-demo: setup
+	$(call section,The demo runs)
+	@mkdir -p .cache && scripts/demo.sh > .cache/demo.log || { cat .cache/demo.log; exit 1; }
+	@grep -A1 '=== The answer ===' .cache/demo.log
+
 # --- what is generated and committed ------------------------------------------
 
 .PHONY: generate
@@ -133,6 +139,10 @@ golden: setup ## Refresh the descriptor sets and the goldens; fails, so CI canno
 .PHONY: bench
 bench: setup ## Measure the generator and the generated code.
 	$(PY) bench/run.py
+
+.PHONY: conformance
+conformance: setup ## Run Google's ProtoJSON conformance suite on generated models.
+	$(PY) conformance/run.py
 
 .PHONY: lock
 lock: $(VENV)/.installed ## Pin requirements/dev.in again; UPGRADE=1 for the newest.

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
 
 
 def append(left: list[str], right: list[str]) -> list[str]:
@@ -89,3 +90,27 @@ def build_graph(
     graph.add_edge(START, "step")
     graph.add_conditional_edges("step", route)
     return graph.compile()
+
+
+class Camel(BaseModel):
+    """Base of models with the names of JSON."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+
+
+class Hit(Camel):
+    """One thing that was found."""
+
+    title: str = ""
+    url: str = ""
+    snippet: str = ""
+    score: float = 0.0
+    page_number: int = 0
+
+
+class Page(Camel):
+    """What a search tool returns."""
+
+    hits: list[Hit] = Field(default_factory=list)
+    total_size: int = 0
+    next_page_token: str = ""

@@ -26,10 +26,12 @@ func Build(v *source.View, p params.Parameters) (*Contract, []diag.Diagnostic) {
 			Messages: map[string]*Message{},
 			Enums:    map[string]*Enum{},
 		},
-		converted: map[protoreflect.FullName]*Message{},
-		states:    map[protoreflect.FullName]protoreflect.MessageDescriptor{},
-		factFiles: map[*Fact]string{},
+		converted:  map[protoreflect.FullName]*Message{},
+		extensions: map[protoreflect.FullName][]protoreflect.FieldDescriptor{},
+		states:     map[protoreflect.FullName]protoreflect.MessageDescriptor{},
+		factFiles:  map[*Fact]string{},
 	}
+	b.indexExtensions()
 	for _, fd := range v.Files() {
 		b.file(fd)
 	}
@@ -50,7 +52,9 @@ type builder struct {
 	// converted are the messages that were asked for; work are those of them
 	// whose fields are still to be converted.
 	converted map[protoreflect.FullName]*Message
-	work      []protoreflect.MessageDescriptor
+	// extensions are the extensions of each message, by number.
+	extensions map[protoreflect.FullName][]protoreflect.FieldDescriptor
+	work       []protoreflect.MessageDescriptor
 
 	states    map[protoreflect.FullName]protoreflect.MessageDescriptor
 	factFiles map[*Fact]string
@@ -260,8 +264,7 @@ func (b *builder) finishMessages() {
 		if !builtIn {
 			b.contract.Messages[m.FullName] = m
 		}
-		for i := range md.Fields().Len() {
-			fd := md.Fields().Get(i)
+		for _, fd := range b.fieldsOf(md) {
 			m.Fields = append(m.Fields, b.field(fd))
 			value := fd
 			if fd.IsMap() {
@@ -280,6 +283,45 @@ func (b *builder) finishMessages() {
 				m.Oneofs = append(m.Oneofs, b.oneof(od))
 			}
 		}
+	}
+}
+
+// fieldsOf are the fields of a message in declaration order, and the extensions
+// of it that the request declares, by number.
+func (b *builder) fieldsOf(md protoreflect.MessageDescriptor) []protoreflect.FieldDescriptor {
+	var fields []protoreflect.FieldDescriptor
+	for i := range md.Fields().Len() {
+		fields = append(fields, md.Fields().Get(i))
+	}
+	return append(fields, b.extensions[md.FullName()]...)
+}
+
+// indexExtensions finds the extensions of every message, wherever they stand.
+func (b *builder) indexExtensions() {
+	type scope interface {
+		Extensions() protoreflect.ExtensionDescriptors
+		Messages() protoreflect.MessageDescriptors
+	}
+	var scopes []scope
+	for _, fd := range b.view.Closure() {
+		scopes = append(scopes, fd)
+	}
+	for len(scopes) > 0 {
+		last := scopes[len(scopes)-1]
+		scopes = scopes[:len(scopes)-1]
+		for i := range last.Extensions().Len() {
+			extension := last.Extensions().Get(i)
+			extended := extension.ContainingMessage().FullName()
+			b.extensions[extended] = append(b.extensions[extended], extension)
+		}
+		for i := range last.Messages().Len() {
+			scopes = append(scopes, last.Messages().Get(i))
+		}
+	}
+	for _, extensions := range b.extensions {
+		slices.SortFunc(extensions, func(a, b protoreflect.FieldDescriptor) int {
+			return cmp.Compare(a.Number(), b.Number())
+		})
 	}
 }
 
@@ -305,6 +347,10 @@ func (b *builder) field(fd protoreflect.FieldDescriptor) *Field {
 		Deprecated:  fd.Options().(*descriptorpb.FieldOptions).GetDeprecated(),
 		Comment:     b.view.Comment(fd),
 		Pos:         b.view.Pos(fd),
+	}
+	if fd.IsExtension() {
+		f.Name = "[" + string(fd.FullName()) + "]"
+		f.JSONName = f.Name
 	}
 	of := fd
 	switch {

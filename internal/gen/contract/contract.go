@@ -258,7 +258,7 @@ func (k Kind) IsScalar() bool { return k != KindMessage && k != KindEnum }
 
 // Field is a field of a message.
 type Field struct {
-	Name        string // proto name
+	Name        string // proto name; `[pkg.name]` for an extension
 	JSONName    string // ProtoJSON name, default or set
 	Number      int32
 	Cardinality Cardinality

@@ -80,9 +80,8 @@ var (
 
 // The kinds about names and structure.
 var (
-	TypeNameCollision = Kind{"AG060", "type-name-collision", "Two types of one agent get the same generated name"}
-	PackageCollision  = Kind{"AG061", "package-collision", "Two generated or human packages get the same name"}
-	BrokenFile        = Kind{"AG069", "broken-file", "A file descriptor of the request is not valid"}
+	PackageCollision = Kind{"AG061", "package-collision", "Two generated or human packages get the same name"}
+	BrokenFile       = Kind{"AG069", "broken-file", "A file descriptor of the request is not valid"}
 )
 
 // Kinds returns every kind, in the order of the codes.
@@ -104,6 +103,6 @@ func Kinds() []Kind {
 
 		NoFactType, DuplicateFactType, UnknownKeyField, BadKeyField, StrayEventFact,
 
-		TypeNameCollision, PackageCollision, BrokenFile,
+		PackageCollision, BrokenFile,
 	}
 }

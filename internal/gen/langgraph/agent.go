@@ -50,13 +50,14 @@ func newFactsView(a *contract.Agent, types *types) (*factsView, error) {
 	v := &factsView{Doc: py.Doc(0, "", fmt.Sprintf("Facts and events that agent `%s` may emit.", a.ID.Value))}
 	exports := []string{"FACTS", "Envelope", "FactSink", "FactSpec", "InMemoryFactSink"}
 	var all []py.Expr
+	naming := newNaming(a)
 	for _, f := range a.Facts {
 		named := types.models[f.Message.FullName]
 		if named == nil {
 			return nil, fmt.Errorf("fact %s has no model", f.Message.FullName)
 		}
 		local.addFrom(2, mustModule("state.generated"), named.class)
-		constant, err := py.NewIdent(factConstant(f.Message))
+		constant, err := naming.fact(f.Message)
 		if err != nil {
 			return nil, fmt.Errorf("name fact %s: %w", f.Message.FullName, err)
 		}
@@ -127,7 +128,7 @@ func factType(f *contract.Fact) string {
 // name that is not made of such words stays as it is, with `_fact` behind it.
 func factConstant(m *contract.Message) string {
 	if !fullWords.MatchString(m.Name) || m.Name == "Facts" {
-		return capital(m.Name) + "_fact"
+		return typeName(m.Name) + "_fact"
 	}
 	var b strings.Builder
 	for i, r := range m.Name {

@@ -19,11 +19,12 @@ type graphView struct {
 }
 
 func newGraphView(a *contract.Agent, impl py.Module) (*graphView, error) {
-	input, err := stateClass(a.State, "Input")
+	naming := newNaming(a)
+	input, err := naming.state("Input")
 	if err != nil {
 		return nil, err
 	}
-	output, err := stateClass(a.State, "Output")
+	output, err := naming.state("Output")
 	if err != nil {
 		return nil, err
 	}

@@ -2,10 +2,7 @@ package langgraph
 
 import (
 	"fmt"
-	"math"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ameideio/protoc-gen-ameide-agent/internal/gen/contract"
@@ -74,8 +71,9 @@ type enumNames struct {
 
 func newTypes(a *contract.Agent) (*types, error) {
 	t := &types{models: map[string]*model{}, enums: map[string]enumNames{}}
+	naming := newNaming(a)
 	for _, e := range a.Enums {
-		class, err := enumName(e)
+		class, err := naming.enum(e)
 		if err != nil {
 			return nil, fmt.Errorf("name enum %s: %w", e.FullName, err)
 		}
@@ -90,7 +88,7 @@ func newTypes(a *contract.Agent) (*types, error) {
 		t.enums[e.FullName] = names
 	}
 	for _, m := range a.Messages {
-		class, err := modelName(m)
+		class, err := naming.model(m)
 		if err != nil {
 			return nil, fmt.Errorf("name message %s: %w", m.FullName, err)
 		}
@@ -104,16 +102,15 @@ func newTypes(a *contract.Agent) (*types, error) {
 		}
 		t.models[m.FullName] = named
 	}
-	if err := t.checkClasses(a); err != nil {
+	if err := t.checkClasses(naming); err != nil {
 		return nil, err
 	}
 	t.sort(a)
 	return t, nil
 }
 
-// checkClasses refuses two types of one name. The rules have reported it with
-// both positions; nothing may be generated from such a contract in any case.
-func (t *types) checkClasses(a *contract.Agent) error {
+// checkClasses refuses two types of one name, which the rule of naming excludes.
+func (t *types) checkClasses(naming *naming) error {
 	taken := map[string]string{}
 	take := func(class py.Ident, fullName string) error {
 		if other, ok := taken[class.String()]; ok {
@@ -122,35 +119,26 @@ func (t *types) checkClasses(a *contract.Agent) error {
 		taken[class.String()] = fullName
 		return nil
 	}
-	for _, suffix := range []string{"Update", "Input", "Output"} {
-		class, err := stateClass(a.State, suffix)
+	for _, suffix := range stateSuffixes {
+		class, err := naming.state(suffix)
 		if err != nil {
 			return err
 		}
-		if err := take(class, a.State.FullName); err != nil {
+		if err := take(class, naming.agent.State.FullName); err != nil {
 			return err
 		}
 	}
-	for _, m := range a.Messages {
+	for _, m := range naming.agent.Messages {
 		if err := take(t.models[m.FullName].class, m.FullName); err != nil {
 			return err
 		}
 	}
-	for _, e := range a.Enums {
+	for _, e := range naming.agent.Enums {
 		if err := take(t.enums[e.FullName].class, e.FullName); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// stateClass is a class that belongs to a state, such as `ResearchStateUpdate`.
-func stateClass(state *contract.Message, suffix string) (py.Ident, error) {
-	name, err := py.NewIdent(capital(state.Name) + suffix)
-	if err != nil {
-		return py.Ident{}, fmt.Errorf("name the %s of state %s: %w", suffix, state.FullName, err)
-	}
-	return name, nil
 }
 
 // sort puts every model behind those that its fields hold.
@@ -232,10 +220,9 @@ func (t *types) plain(f *field, u *uses) (py.Expr, error) {
 }
 
 // optional reports whether the attribute is None when the field is unset. A
-// field with a default of its own reads as that default instead.
+// default of its own does not fill it: that it is unset must be seen.
 func (f *field) optional() bool {
-	return f.Cardinality == contract.Singular && f.Presence == contract.Explicit &&
-		(!f.Default.Set || f.Oneof != "")
+	return f.Cardinality == contract.Singular && f.Presence == contract.Explicit
 }
 
 // names is the metadata that gives a field its other names; nothing where they
@@ -334,7 +321,7 @@ func (t *types) declare(f *field, inState bool, u *uses) (py.Code, error) {
 		annotation = py.Index(py.Ref("Annotated"), append([]py.Expr{plain}, metadata...)...)
 	}
 	var options []py.Arg
-	if text := describe(f.Comment); text != "" {
+	if text := f.description(); text != "" {
 		options = append(options, py.Key(mustIdent("description"), py.Text(text)))
 	}
 	if f.Deprecated {
@@ -367,58 +354,25 @@ func (t *types) zero(f *field) (py.Expr, error) {
 	if f.optional() {
 		return py.None, nil
 	}
-	if f.Kind == contract.KindEnum {
-		return t.zeroEnum(f)
-	}
-	text := f.Default.Value
-	fail := func(err error) (py.Expr, error) {
-		return py.Expr{}, fmt.Errorf("read the default %q of field %s: %w", text, f.Pos.Element, err)
-	}
 	switch f.Kind {
 	case contract.KindBool:
-		return py.Bool(text == "true"), nil
+		return py.False, nil
 	case contract.KindString:
-		return py.Str(text), nil
+		return py.Str(""), nil
 	case contract.KindBytes:
-		value, err := unescape(text)
-		if err != nil {
-			return fail(err)
-		}
-		return py.Bytes(value), nil
+		return py.Bytes(nil), nil
 	case contract.KindDouble, contract.KindFloat:
-		if text == "" {
-			return py.Float(0), nil
-		}
-		value, err := strconv.ParseFloat(text, 64)
-		if err != nil && !math.IsInf(value, 0) {
-			return fail(err)
-		}
-		return py.Float(value), nil
-	case contract.KindUint32, contract.KindUint64, contract.KindFixed32, contract.KindFixed64:
-		if text == "" {
-			return py.Uint(0), nil
-		}
-		value, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			return fail(err)
-		}
-		return py.Uint(value), nil
+		return py.Float(0), nil
+	case contract.KindEnum:
+		return t.zeroEnum(f)
 	case contract.KindMessage:
 		return py.None, nil
 	default:
-		if text == "" {
-			return py.Int(0), nil
-		}
-		value, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return fail(err)
-		}
-		return py.Int(value), nil
+		return py.Int(0), nil
 	}
 }
 
-// zeroEnum is the default of an enum field: the one it says, else zero, else the
-// first value.
+// zeroEnum is the first value of an enum: of an open one, zero.
 func (t *types) zeroEnum(f *field) (py.Expr, error) {
 	if f.Type == "google.protobuf.NullValue" {
 		return py.Ref("pb.NullValue.NULL_VALUE"), nil
@@ -427,49 +381,21 @@ func (t *types) zeroEnum(f *field) (py.Expr, error) {
 	if !ok || len(names.members) == 0 {
 		return py.Expr{}, fmt.Errorf("field %s has the unknown enum %s", f.Pos.Element, f.Type)
 	}
-	at := 0
-	if f.Default.Set {
-		at = slices.IndexFunc(names.enum.Values, func(v *contract.EnumValue) bool { return v.Name == f.Default.Value })
-		if at < 0 {
-			return py.Expr{}, fmt.Errorf("the default %q of field %s is no value of %s", f.Default.Value, f.Pos.Element, f.Type)
-		}
-	}
-	return py.Attr(py.Name(names.class), names.members[at]), nil
+	return py.Attr(py.Name(names.class), names.members[0]), nil
 }
 
-// unescape reads the escapes in which descriptors hold the default of a bytes
-// field: those of C.
-func unescape(text string) ([]byte, error) {
-	out := []byte{}
-	for i := 0; i < len(text); i++ {
-		if text[i] != '\\' {
-			out = append(out, text[i])
-			continue
-		}
-		i++
-		if i == len(text) {
-			return nil, fmt.Errorf("it ends in a backslash")
-		}
-		if at := strings.IndexByte(`abfnrtv\'"?`, text[i]); at >= 0 {
-			out = append(out, "\a\b\f\n\r\t\v\\'\"?"[at])
-			continue
-		}
-		base, start, most, digits := 8, i, 3, "01234567"
-		if text[i] == 'x' || text[i] == 'X' {
-			base, start, most, digits = 16, i+1, 2, "0123456789abcdefABCDEF"
-		}
-		end := start
-		for end < len(text) && end < start+most && strings.IndexByte(digits, text[end]) >= 0 {
-			end++
-		}
-		value, err := strconv.ParseUint(text[start:end], base, 8)
-		if err != nil {
-			return nil, fmt.Errorf("it has the unknown escape \\%c", text[i])
-		}
-		out = append(out, byte(value))
-		i = end - 1
+// description is the comment of a field, and the default that it stands for when
+// it is unset.
+func (f *field) description() string {
+	text := describe(f.Comment)
+	if !f.Default.Set {
+		return text
 	}
-	return out, nil
+	value := f.Default.Value
+	if f.Kind == contract.KindString || f.Kind == contract.KindBytes {
+		value = `"` + value + `"`
+	}
+	return strings.TrimSpace(text + "\nUnset, it stands for " + value + ".")
 }
 
 // describe is a comment as the description of a field or a tool: a line for each

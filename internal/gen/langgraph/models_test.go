@@ -4,27 +4,28 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-)
 
-func TestUnescape(t *testing.T) {
-	for in, want := range map[string]string{
-		"": "", "abc": "abc", `\\`: `\`, `\n\t\r\a\b\f\v`: "\n\t\r\a\b\f\v", `\'\"\?`: `'"?`, `\000\377\1x`: "\x00\xff\x01x",
-		`\xff\x0a1`: "\xff\n1", `\1234`: "S4",
-	} {
-		got, err := unescape(in)
-		require.NoError(t, err, in)
-		require.Equal(t, want, string(got), in)
-	}
-	for _, in := range []string{`\`, `\q`, `\x`, `\xg`, `\777`} {
-		_, err := unescape(in)
-		require.Error(t, err, in)
-	}
-}
+	"github.com/ameideio/protoc-gen-ameide-agent/internal/gen/contract"
+)
 
 func TestLowerCamel(t *testing.T) {
 	for in, want := range map[string]string{
 		"user_query": "userQuery", "a__b": "aB", "_x": "X", "x_": "x", "x_1y": "x1y", "Foo": "Foo", "fooBar": "fooBar",
 	} {
 		require.Equal(t, want, lowerCamel(in), in)
+	}
+}
+
+func TestDescription(t *testing.T) {
+	five := contract.Opt[string]{Value: "5", Set: true}
+	for name, test := range map[string]struct {
+		field contract.Field
+		want  string
+	}{
+		"comment":             {contract.Field{Comment: " How\n many."}, "How many."},
+		"default":             {contract.Field{Kind: contract.KindInt32, Default: five}, "Unset, it stands for 5."},
+		"comment and default": {contract.Field{Comment: "How many.", Kind: contract.KindString, Default: five}, "How many.\nUnset, it stands for \"5\"."},
+	} {
+		require.Equal(t, test.want, (&field{Field: &test.field}).description(), name)
 	}
 }

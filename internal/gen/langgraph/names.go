@@ -2,6 +2,7 @@ package langgraph
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ameideio/protoc-gen-ameide-agent/internal/gen/contract"
@@ -9,8 +10,9 @@ import (
 )
 
 // The renaming is one fixed rule a kind of name, injective, and independent of
-// everything else in the schema: adding a field, a message or a file never
-// renames another one. docs/names.md is the same rule in words.
+// everything else in the schema: adding a field, a message or a file renames
+// nothing else. The one exception is two types of one name in different packages:
+// see naming. docs/names.md is the same rule in words.
 
 // words makes a set of the words of a text.
 func words(text string) map[string]bool {
@@ -64,8 +66,12 @@ var (
 //
 // A name that begins with an underscore or a capital gets the prefix `pb`, and
 // so does a name that has such a prefix already; a reserved name, also with
-// underscores behind it, gets one underscore more.
+// underscores behind it, gets one underscore more. An extension `[pkg.name]` is
+// called `X_pkg__name`, as no field is.
 func fieldName(name string) (py.Ident, error) {
+	if extension, found := strings.CutPrefix(name, "["); found {
+		return py.NewIdent("X_" + dotted(strings.TrimSuffix(extension, "]")))
+	}
 	return rename(name, true, func(stem string) bool {
 		if reservedFields[stem] {
 			return true
@@ -92,13 +98,9 @@ func toolModule(t *contract.Tool) (py.Ident, error) {
 }
 
 func rename(name string, capitals bool, reserved func(stem string) bool) (py.Ident, error) {
-	rest := name
-	for strings.HasPrefix(rest, "pb") {
-		rest = rest[len("pb"):]
-	}
 	stem := strings.TrimRight(name, "_")
 	switch {
-	case rest == "" || rest[0] == '_' || capitals && rest[0] >= 'A' && rest[0] <= 'Z':
+	case needsPrefix(name, capitals):
 		name = "pb" + name
 	case py.IsKeyword(stem) || reserved(stem):
 		name += "_"
@@ -106,34 +108,146 @@ func rename(name string, capitals bool, reserved func(stem string) bool) (py.Ide
 	return py.NewIdent(name)
 }
 
-// modelName is the class of a message: its name with `_` for `.`, and `Model`.
-func modelName(m *contract.Message) (py.Ident, error) {
-	return py.NewIdent(capital(m.Name) + "Model")
+// needsPrefix reports whether a name begins with an underscore or, where that
+// matters, with a capital; `pb`s before it do not count.
+func needsPrefix(name string, capitals bool) bool {
+	for strings.HasPrefix(name, "pb") {
+		name = name[len("pb"):]
+	}
+	return name == "" || name[0] == '_' || capitals && isCapital(name[0])
 }
 
-// enumName is the class of an enum: its name with `_` for `.`.
-func enumName(e *contract.Enum) (py.Ident, error) {
-	name := capital(e.Name)
-	if reservedTypes[strings.TrimRight(name, "_")] {
-		name += "_"
-	}
-	return py.NewIdent(name)
-}
-
-// capital is a type's name as one that begins with a capital, so that no field
-// has the name of a type. `Pb` stands before a name that does not, and once more
-// before one that looks as if it did.
-func capital(name string) string {
-	name = strings.ReplaceAll(name, ".", "_")
-	rest := name
-	for strings.HasPrefix(rest, "Pb") {
-		rest = rest[len("Pb"):]
-	}
-	if rest != "" && (rest[0] < 'A' || rest[0] > 'Z') {
-		return "Pb" + name
+// prefixed is a name with the prefix that it needs to begin with a small letter.
+func prefixed(name string) string {
+	if needsPrefix(name, true) {
+		return "pb" + name
 	}
 	return name
 }
+
+// naming names the classes of one agent.
+//
+// They stand in one module, whatever the packages of their types. A type has its
+// package behind its name when another type of the agent has the same name; but
+// never a type of the agent's own package, so that what other packages add
+// renames nothing of an agent's own.
+type naming struct {
+	agent *contract.Agent
+	// messages and enums count the types of a name.
+	messages, enums map[string]int
+}
+
+func newNaming(a *contract.Agent) *naming {
+	n := &naming{agent: a, messages: map[string]int{}, enums: map[string]int{}}
+	for _, m := range a.Messages {
+		n.messages[m.Name]++
+	}
+	for _, e := range a.Enums {
+		n.enums[e.Name]++
+	}
+	return n
+}
+
+// model is the class of a message: its name and `Model`.
+func (n *naming) model(m *contract.Message) (py.Ident, error) {
+	return n.class(m, typeName(m.Name)+"Model")
+}
+
+// state is a class that belongs to the state, such as `ResearchStateUpdate`.
+func (n *naming) state(suffix string) (py.Ident, error) {
+	class, err := n.class(n.agent.State, typeName(n.agent.State.Name)+suffix)
+	if err != nil {
+		return py.Ident{}, fmt.Errorf("name the %s of state %s: %w", suffix, n.agent.State.FullName, err)
+	}
+	return class, nil
+}
+
+// fact is the constant of a fact.
+func (n *naming) fact(m *contract.Message) (py.Ident, error) {
+	return n.class(m, factConstant(m))
+}
+
+func (n *naming) class(m *contract.Message, name string) (py.Ident, error) {
+	return py.NewIdent(name + n.qualifier(m.Package, n.messages[m.Name]))
+}
+
+// enum is the class of an enum: its name, with `_` behind it where the module
+// uses that name itself or where a message could have it.
+func (n *naming) enum(e *contract.Enum) (py.Ident, error) {
+	name := typeName(e.Name)
+	class := name + n.qualifier(e.Package, n.enums[e.Name])
+	if reservedTypes[name] || strings.HasSuffix(name, "Model") || n.ofState(name) {
+		class += "_"
+	}
+	return py.NewIdent(class)
+}
+
+// stateSuffixes end the names of the classes that belong to a state.
+var stateSuffixes = []string{"Update", "Input", "Output"}
+
+func (n *naming) ofState(name string) bool {
+	if n.agent.State == nil {
+		return false
+	}
+	rest, found := strings.CutPrefix(name, typeName(n.agent.State.Name))
+	return found && slices.Contains(stateSuffixes, rest)
+}
+
+// qualifier is what tells types of one name apart: `__` and the package, which is
+// `pb` where there is none. No name
+// has two underscores before a small letter.
+func (n *naming) qualifier(pkg string, types int) string {
+	if types < 2 || pkg == n.agent.Package {
+		return ""
+	}
+	return "__" + dotted(pkg)
+}
+
+// typeName is the name of a type, nested or not, as one name: each part begins
+// with a capital, so that no field has the name of a type, and the parts are
+// joined by `_`. A part that begins otherwise gets the prefix `Pb`, and once more
+// if it looks as if it had it. An underscore of its own that could be mistaken
+// for more than that is written twice.
+func typeName(name string) string {
+	var parts []string
+	for part := range strings.SplitSeq(name, ".") {
+		rest := part
+		for strings.HasPrefix(rest, "Pb") {
+			rest = rest[len("Pb"):]
+		}
+		if rest != "" && !isCapital(rest[0]) {
+			part = "Pb" + part
+		}
+		parts = append(parts, double(part))
+	}
+	return strings.Join(parts, "_")
+}
+
+// dotted is a dotted name, such as a package, as one name: the parts are joined
+// by `__`, and begin with a small letter, as the names of fields do.
+func dotted(name string) string {
+	var parts []string
+	for part := range strings.SplitSeq(name, ".") {
+		parts = append(parts, double(prefixed(part)))
+	}
+	return strings.Join(parts, "__")
+}
+
+// double writes an underscore twice where it stands before another one, before a
+// capital or at the end. So parts that begin with a letter can be joined by
+// underscores: how many there are in a row says what they stand for.
+func double(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		b.WriteByte(name[i])
+		if name[i] == '_' && (i+1 == len(name) || name[i+1] == '_' || isCapital(name[i+1])) {
+			b.WriteByte('_')
+		}
+	}
+	return b.String()
+}
+
+func isCapital(c byte) bool { return c >= 'A' && c <= 'Z' }
 
 // toolClass is the class of a tool: its words with capitals, and `Tool`, as in
 // `WebSearchTool` for `web_search`. A name that is not made of such words stays

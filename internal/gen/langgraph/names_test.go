@@ -38,18 +38,52 @@ func TestMemberNames(t *testing.T) {
 	}
 }
 
+// alone names types that are the only ones of their agent.
+func alone() *naming { return newNaming(&contract.Agent{}) }
+
 func TestTypeNames(t *testing.T) {
 	for in, want := range map[string]string{
-		"Foo": "Foo", "Outer.Inner": "Outer_Inner", "status": "Pbstatus", "_X": "Pb_X", "Pbstatus": "PbPbstatus", "PbFoo": "PbFoo",
-		"Any": "Any_", "Any_": "Any__", "STATE": "STATE_", "Pb": "Pb",
+		"Foo": "Foo", "Outer.Inner": "Outer_Inner", "Outer_Inner": "Outer__Inner", "Outer_1": "Outer_1", "Outer_inner": "Outer_inner",
+		"Outer.inner": "Outer_Pbinner", "status": "Pbstatus", "_X": "Pb__X", "_x": "Pb_x", "Pbstatus": "PbPbstatus", "PbFoo": "PbFoo", "Pb": "Pb",
+		"Any": "Any_", "Any_": "Any__", "STATE": "STATE_", "FooModel": "FooModel_", "Foo__bar": "Foo___bar", "A_.B": "A___B", "A._B": "A_Pb__B",
 	} {
-		got, err := enumName(&contract.Enum{Name: in})
+		got, err := alone().enum(&contract.Enum{Name: in})
 		require.NoError(t, err)
 		require.Equal(t, want, got.String(), in)
 	}
-	got, err := modelName(&contract.Message{Name: "Outer.Inner"})
+	got, err := alone().model(&contract.Message{Name: "Outer.Inner"})
 	require.NoError(t, err)
 	require.Equal(t, "Outer_InnerModel", got.String())
+}
+
+// TestQualifiedNames has types of one name in the agent's package, in two others
+// and in none.
+func TestQualifiedNames(t *testing.T) {
+	state := &contract.Message{FullName: "a.v1.S", Package: "a.v1", Name: "S"}
+	a := &contract.Agent{Package: "a.v1", State: state, Messages: []*contract.Message{state}}
+	for _, pkg := range []string{"", "a.v1", "b.v1", "b_v1", "_c.D.e_"} {
+		a.Messages = append(a.Messages, &contract.Message{FullName: pkg + ".Report", Package: pkg, Name: "Report"})
+		a.Enums = append(a.Enums, &contract.Enum{FullName: pkg + ".ReportModel", Package: pkg, Name: "ReportModel"})
+	}
+	a.Enums = append(a.Enums,
+		&contract.Enum{FullName: "b.v1.Kind", Package: "b.v1", Name: "Kind"},
+		&contract.Enum{FullName: "b.v1.SUpdate", Package: "b.v1", Name: "SUpdate"},
+		&contract.Enum{FullName: "b.v1.SOutput_", Package: "b.v1", Name: "SOutput_"})
+	types, err := newTypes(a)
+	require.NoError(t, err)
+	var classes []string
+	for _, m := range a.Messages {
+		classes = append(classes, types.models[m.FullName].class.String())
+	}
+	for _, e := range a.Enums {
+		classes = append(classes, types.enums[e.FullName].class.String())
+	}
+	require.Equal(t, []string{
+		"SModel",
+		"ReportModel__pb", "ReportModel", "ReportModel__b__v1", "ReportModel__b_v1", "ReportModel__pb_c__pbD__e__",
+		"ReportModel__pb_", "ReportModel_", "ReportModel__b__v1_", "ReportModel__b_v1_", "ReportModel__pb_c__pbD__e___",
+		"Kind", "SUpdate_", "SOutput__",
+	}, classes)
 }
 
 func TestToolNames(t *testing.T) {
@@ -87,8 +121,8 @@ func FuzzNames(f *testing.F) {
 		for kind, rule := range map[string]func(string) (py.Ident, error){
 			"field":  fieldName,
 			"member": memberName,
-			"enum":   func(name string) (py.Ident, error) { return enumName(&contract.Enum{Name: name}) },
-			"model":  func(name string) (py.Ident, error) { return modelName(&contract.Message{Name: name}) },
+			"enum":   func(name string) (py.Ident, error) { return alone().enum(&contract.Enum{Name: name}) },
+			"model":  func(name string) (py.Ident, error) { return alone().model(&contract.Message{Name: name}) },
 			"tool":   func(name string) (py.Ident, error) { return toolModule(&contract.Tool{Name: name}) },
 		} {
 			x, err := rule(a)
@@ -105,6 +139,53 @@ func FuzzNames(f *testing.F) {
 			}
 		}
 	})
+}
+
+// dottedNames are all dotted names over a few letters, up to a length.
+func dottedNames(length int) []string {
+	var names []string
+	var extend func(name string)
+	extend = func(name string) {
+		if name != "" && name[len(name)-1] != '.' {
+			names = append(names, name)
+		}
+		if len(name) == length {
+			return
+		}
+		for _, next := range "_Aabp1." {
+			starts := name == "" || name[len(name)-1] == '.'
+			if !starts || next != '.' && next != '1' {
+				extend(name + string(next))
+			}
+		}
+	}
+	extend("")
+	return names
+}
+
+// TestDottedNamesStayDifferent tries all short names: of types, of extensions,
+// and of types with the package behind them.
+func TestDottedNamesStayDifferent(t *testing.T) {
+	distinct := func(rules map[string]func(string) string, names []string) {
+		taken := map[string]string{}
+		for kind, rule := range rules {
+			for _, name := range names {
+				got := rule(name)
+				require.Empty(t, taken[got], "%s %s becomes %s", kind, name, got)
+				taken[got] = kind + " " + name
+			}
+		}
+	}
+	names := dottedNames(5)
+	distinct(map[string]func(string) string{"type": typeName}, names)
+	distinct(map[string]func(string) string{"dotted": dotted}, names)
+
+	short := dottedNames(3)
+	rules := map[string]func(string) string{"alone": typeName}
+	for _, pkg := range append(short, "") {
+		rules["in "+pkg] = func(name string) string { return typeName(name) + "__" + dotted(pkg) }
+	}
+	distinct(rules, short)
 }
 
 // TestReservedNamesCoverTheLibraries compares the lists with what is installed.

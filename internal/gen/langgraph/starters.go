@@ -32,15 +32,16 @@ func (g *generation) startersView() (*startersView, error) {
 	if err != nil {
 		return nil, fmt.Errorf("name the entry node: %w", err)
 	}
-	state, err := modelName(g.agent.State)
+	naming := newNaming(g.agent)
+	state, err := naming.model(g.agent.State)
 	if err != nil {
 		return nil, fmt.Errorf("name the state: %w", err)
 	}
-	input, err := stateClass(g.agent.State, "Input")
+	input, err := naming.state("Input")
 	if err != nil {
 		return nil, err
 	}
-	update, err := stateClass(g.agent.State, "Update")
+	update, err := naming.state("Update")
 	if err != nil {
 		return nil, err
 	}

@@ -115,7 +115,7 @@ func newEnumView(names enumNames) enumView {
 
 func (t *types) modelView(m *model, isState bool, u *uses) (modelView, error) {
 	v := modelView{
-		Class: py.Class(0, m.class, py.Pos(py.Ref("pb.Message"))),
+		Class: py.Class(0, m.class, py.Pos(py.Ref("pb.Message")), py.Key(mustIdent("proto"), py.Str(m.message.FullName))),
 		Doc:   py.Doc(1, m.message.Comment, "Message `"+m.message.FullName+"`."),
 	}
 	for _, f := range m.fields {
@@ -146,8 +146,9 @@ func (t *types) modelView(m *model, isState bool, u *uses) (modelView, error) {
 // classes fills in the classes that belong to the state, and its contract.
 func (v *stateView) classes(a *contract.Agent, state *model, t *types, u *uses) error {
 	var names []py.Ident
-	for _, suffix := range []string{"Update", "Input", "Output"} {
-		name, err := stateClass(a.State, suffix)
+	naming := newNaming(a)
+	for _, suffix := range stateSuffixes {
+		name, err := naming.state(suffix)
 		if err != nil {
 			return err
 		}

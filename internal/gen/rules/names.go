@@ -1,73 +1,12 @@
 package rules
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/ameideio/protoc-gen-ameide-agent/internal/gen/contract"
 	"github.com/ameideio/protoc-gen-ameide-agent/internal/gen/diag"
 )
-
-func (c *checker) checkNames() {
-	for _, agent := range c.contract.Agents {
-		c.checkTypeNames(agent)
-	}
-	c.checkPackages()
-}
-
-// generatedType is a class of the generated package.
-type generatedType struct {
-	name  string
-	what  string
-	of    string // the full name of the type that it is generated for
-	place contract.Pos
-}
-
-func (t generatedType) String() string { return t.what + " " + diag.Code(t.of) }
-
-// className is the name of a class without what every target adds to it: nested
-// types are flattened. What targets rename, they rename by rules that keep
-// different names different.
-func className(name string) string { return strings.ReplaceAll(name, ".", "_") }
-
-// typesOf are the classes of an agent as a reader meets what they stand for.
-func typesOf(agent *contract.Agent) []generatedType {
-	var types []generatedType
-	for _, message := range agent.Messages {
-		types = append(types, generatedType{className(message.Name) + "Model", "message", message.FullName, message.Pos})
-	}
-	for _, enum := range agent.Enums {
-		types = append(types, generatedType{className(enum.Name), "enum", enum.FullName, enum.Pos})
-	}
-	if state := agent.State; state != nil {
-		for suffix, what := range map[string]string{
-			"Update": "the update type of state",
-			"Input":  "the input type of state",
-			"Output": "the output type of state",
-		} {
-			types = append(types, generatedType{className(state.Name) + suffix, what, state.FullName, state.Pos})
-		}
-	}
-	slices.SortFunc(types, func(a, b generatedType) int {
-		return cmp.Or(byPlace(a.place, b.place), cmp.Compare(a.of, b.of), cmp.Compare(a.name, b.name))
-	})
-	return types
-}
-
-func (c *checker) checkTypeNames(agent *contract.Agent) {
-	first := make(map[string]generatedType)
-	for _, class := range typesOf(agent) {
-		earlier, taken := first[class.name]
-		if !taken {
-			first[class.name] = class
-			continue
-		}
-		c.report(diag.New(diag.TypeNameCollision, class.place, "%s and %s both become the class %s", class, earlier, diag.Code(class.name)).
-			WithNote(earlier.place, "%s", earlier).
-			WithHelp("rename one of the two: agent %s uses both, and its classes stand in one module", agentName(agent)))
-	}
-}
 
 // checkPackages refuses two import packages of one name, whoever owns them.
 func (c *checker) checkPackages() {

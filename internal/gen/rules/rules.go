@@ -43,7 +43,7 @@ func Check(c *contract.Contract, p params.Parameters) []diag.Diagnostic {
 	checker.checkStateFields()
 	checker.checkTools()
 	checker.checkFacts()
-	checker.checkNames()
+	checker.checkPackages()
 	return diag.Canonical(checker.diagnostics)
 }
 

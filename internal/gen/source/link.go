@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
@@ -183,5 +184,32 @@ func (f *file) linkable() *descriptorpb.FileDescriptorProto {
 		}
 		return true
 	})
+	if hasMessageSet(bare.GetMessageType()) {
+		bare = proto.CloneOf(bare)
+		unsetMessageSets(bare.GetMessageType())
+	}
 	return bare
+}
+
+// maxFieldNumber is the largest number of a field outside of a MessageSet.
+const maxFieldNumber = 1<<29 - 1
+
+func hasMessageSet(messages []*descriptorpb.DescriptorProto) bool {
+	return slices.ContainsFunc(messages, func(m *descriptorpb.DescriptorProto) bool {
+		return m.GetOptions().GetMessageSetWireFormat() || hasMessageSet(m.GetNestedType())
+	})
+}
+
+// unsetMessageSets makes ordinary messages of MessageSets, which the linker does
+// not know: they differ on the wire only, which generated code never sees.
+func unsetMessageSets(messages []*descriptorpb.DescriptorProto) {
+	for _, m := range messages {
+		if m.GetOptions().GetMessageSetWireFormat() {
+			m.GetOptions().MessageSetWireFormat = nil
+			for _, r := range m.GetExtensionRange() {
+				r.End = proto.Int32(min(r.GetEnd(), maxFieldNumber+1))
+			}
+		}
+		unsetMessageSets(m.GetNestedType())
+	}
 }

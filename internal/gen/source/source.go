@@ -9,6 +9,7 @@ package source
 
 import (
 	"slices"
+	"strings"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
@@ -110,6 +111,20 @@ func (v *View) Files() []protoreflect.FileDescriptor {
 			files = append(files, linked)
 		}
 	}
+	return files
+}
+
+// Closure are the files of Files and all that they import, sorted by name.
+func (v *View) Closure() []protoreflect.FileDescriptor {
+	var files []protoreflect.FileDescriptor
+	if v.linked == nil {
+		return nil
+	}
+	v.linked.RangeFiles(func(fd protoreflect.FileDescriptor) bool {
+		files = append(files, fd)
+		return true
+	})
+	slices.SortFunc(files, func(a, b protoreflect.FileDescriptor) int { return strings.Compare(a.Path(), b.Path()) })
 	return files
 }
 

@@ -67,6 +67,13 @@ __all__ = [
 EnumT = TypeVar("EnumT", bound="Enum")
 MessageT = TypeVar("MessageT", bound="Message")
 
+_MESSAGES: dict[str, type[Message]] = {}
+
+
+def message_class(full_name: str) -> type[Message] | None:
+    """Return the class of a message, by its full name in the proto."""
+    return _MESSAGES.get(full_name)
+
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
@@ -88,8 +95,25 @@ class Name:
     json: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Utf8:
+    """Refuses text that is not Unicode: lone surrogates."""
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Limit the length, for which Pydantic's core has to read the text."""
+        return core_schema.str_schema(strict=True, max_length=2**31 - 1)
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Leave the length out: it says nothing."""
+        return {"type": "string"}
+
+
 Bool = Annotated[bool, Strict(), Scalar("bool")]
-String = Annotated[str, Strict(), Scalar("string")]
+String = Annotated[str, _Utf8(), Scalar("string")]
 Bytes = Annotated[bytes, Strict(), Scalar("bytes")]
 Double = Annotated[float, Strict(), Scalar("double")]
 Float = Annotated[float, Strict(), Scalar("float")]
@@ -169,10 +193,24 @@ class Message(BaseModel):
         hide_input_in_errors=True,
         ignored_types=(OneOf,),
     )
+    # Not annotated: LangGraph makes a channel of every annotation of a state.
+    __proto__ = ""
 
-    def __init_subclass__(cls, **kwargs: typing.Any) -> None:
-        """Check the oneofs of the messages that have any."""
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: typing.Any) -> None:
+        """Take the arguments that `__init_subclass__` used."""
+
+    def __init_subclass__(cls, proto: str = "", **kwargs: typing.Any) -> None:
+        """Register a message, and check its oneofs if it has any.
+
+        Args:
+            proto: The full name of the message in the proto.
+            **kwargs: Configuration, as for `BaseModel`.
+        """
         super().__init_subclass__(**kwargs)
+        if proto:
+            _MESSAGES[proto] = cls
+            cls.__proto__ = proto
         if any(isinstance(value, OneOf) for value in vars(cls).values()):
             # Pydantic looks for validators after this.
             cls._check_one_ofs = model_validator(mode="after")(check_one_ofs)  # type: ignore[attr-defined]
@@ -286,7 +324,7 @@ def _fraction(nanos: int) -> str:
 
 
 @total_ordering
-class Timestamp(Message):
+class Timestamp(Message, proto="google.protobuf.Timestamp"):
     """A point in time with nanoseconds (google.protobuf.Timestamp).
 
     Fields of this type also accept an aware `datetime`.
@@ -366,7 +404,7 @@ _MAX_DURATION = 315_576_000_000
 
 
 @total_ordering
-class Duration(Message):
+class Duration(Message, proto="google.protobuf.Duration"):
     """A span of time with nanoseconds (google.protobuf.Duration).
 
     Fields of this type also accept a `timedelta`.
@@ -437,7 +475,7 @@ class Duration(Message):
         return (self.seconds, self.nanos) < (other.seconds, other.nanos)
 
 
-class FieldMask(Message):
+class FieldMask(Message, proto="google.protobuf.FieldMask"):
     """A set of field paths (google.protobuf.FieldMask).
 
     Attributes:
@@ -447,7 +485,7 @@ class FieldMask(Message):
     paths: list[String] = Field(default_factory=list)
 
 
-class Empty(Message):
+class Empty(Message, proto="google.protobuf.Empty"):
     """A message without fields (google.protobuf.Empty)."""
 
 
@@ -458,7 +496,7 @@ ListValue = list[JsonValue]
 """A JSON array (google.protobuf.ListValue)."""
 
 
-class Value(Message):
+class Value(Message, proto="google.protobuf.Value"):
     """Any JSON value (google.protobuf.Value).
 
     Wrapped, so that a field that holds JSON's null differs from an unset one.
@@ -478,7 +516,7 @@ class Value(Message):
         return {"value": value}
 
 
-class Any(Message):
+class Any(Message, proto="google.protobuf.Any"):
     """A message of any type in its ProtoJSON form (google.protobuf.Any).
 
     Attributes:
@@ -489,6 +527,28 @@ class Any(Message):
 
     type_url: String = ""
     value: Struct = Field(default_factory=dict)
+
+    @classmethod
+    def pack(cls, message: Message) -> Self:
+        """Pack a message of the generated models."""
+        from . import wire
+
+        return cls(
+            type_url=f"type.googleapis.com/{message.__proto__}",
+            value=wire.packed(message),
+        )
+
+    def unpack(self, cls: type[MessageT]) -> MessageT:
+        """Return the message.
+
+        Raises:
+            ValueError: If it is of another type.
+        """
+        from . import wire
+
+        if self.type_url.rpartition("/")[2] != cls.__proto__:
+            raise ValueError(f"the message is not a {cls.__proto__}")
+        return wire.unpacked(cls, self.value)
 
     @field_validator("value")
     @classmethod

@@ -26,7 +26,7 @@ class Mood(pb.OpenEnum):
     MOOD_BUSY = 2
 
 
-class KindsModel(pb.Message):
+class KindsModel(pb.Message, proto="guarantees.v1.Kinds"):
     """Kinds has a field of every kind that a checkpoint may hold."""
 
     a_double: pb.Double = 0.0
@@ -63,7 +63,7 @@ class KindsModel(pb.Message):
     choice = pb.OneOf("text", "feeling", "nested")
 
 
-class GuaranteesStateModel(pb.Message):
+class GuaranteesStateModel(pb.Message, proto="guarantees.v1.GuaranteesState"):
     """GuaranteesState is the state of the agent."""
 
     query: pb.String = Field(default="", description="What the caller asks.")
@@ -120,13 +120,13 @@ class GuaranteesStateModel(pb.Message):
     answer = pb.OneOf("text", "number")
 
 
-class RunRequestModel(pb.Message):
+class RunRequestModel(pb.Message, proto="guarantees.v1.RunRequest"):
     """RunRequest starts the agent."""
 
     input: GuaranteesStateModel | None = None
 
 
-class RunResponseModel(pb.Message):
+class RunResponseModel(pb.Message, proto="guarantees.v1.RunResponse"):
     """RunResponse is what the agent answers."""
 
     output: GuaranteesStateModel | None = None
@@ -208,4 +208,4 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     return {model.__name__: model.model_json_schema() for model in MODELS}
 
 
-# sha256:27aa9f171c75ae5a81a1f75edf30624027bbccfd86a73ea05eff0ead55e0523d
+# sha256:427743e586a660fe9bc863de545d9bc0d1d82a2fc6847a46b8879dcabe69aee0

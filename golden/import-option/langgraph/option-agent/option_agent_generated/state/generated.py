@@ -12,32 +12,32 @@ from ..support import pb
 from ..support.state import StateContract
 
 
-class EchoRequestModel(pb.Message):
+class EchoRequestModel(pb.Message, proto="importoption.v1.EchoRequest"):
     """EchoRequest is what is echoed."""
 
     text: pb.String | None = None
 
 
-class EchoResponseModel(pb.Message):
+class EchoResponseModel(pb.Message, proto="importoption.v1.EchoResponse"):
     """EchoResponse is the echo."""
 
     text: pb.String | None = None
 
 
-class OptionStateModel(pb.Message):
+class OptionStateModel(pb.Message, proto="importoption.v1.OptionState"):
     """OptionState is the state of the agent."""
 
     text: pb.String | None = None
     last: EchoResponseModel | None = None
 
 
-class RunRequestModel(pb.Message):
+class RunRequestModel(pb.Message, proto="importoption.v1.RunRequest"):
     """RunRequest starts the agent."""
 
     input: OptionStateModel | None = None
 
 
-class RunResponseModel(pb.Message):
+class RunResponseModel(pb.Message, proto="importoption.v1.RunResponse"):
     """RunResponse ends the agent."""
 
     output: OptionStateModel | None = None
@@ -94,4 +94,4 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     return {model.__name__: model.model_json_schema() for model in MODELS}
 
 
-# sha256:3bfb9c36264cf7982dad4abe4da2de82433310c0066c5402921d443391d5102f
+# sha256:f73909affcd2a2fc01dd6509812d5dafbb008905d755f4a17c028293d756cd07

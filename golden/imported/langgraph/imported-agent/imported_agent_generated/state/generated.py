@@ -14,39 +14,39 @@ from ..support.reducers import append_list
 from ..support.state import StateContract
 
 
-class ImportedStateModel(pb.Message):
+class ImportedStateModel(pb.Message, proto="imported.state.v1.ImportedState"):
     """ImportedState is the state of the agent."""
 
     question: pb.String = Field(default="", description="The question.")
     answers: Annotated[list[pb.String], append_list] = Field(default_factory=list)
 
 
-class RunRequestModel(pb.Message):
+class RunRequestModel(pb.Message, proto="imported.agent.v1.RunRequest"):
     """RunRequest starts the agent."""
 
     input: ImportedStateModel | None = None
 
 
-class LookupResponseModel(pb.Message):
+class LookupResponseModel(pb.Message, proto="imported.tools.v1.LookupResponse"):
     """LookupResponse is what was found."""
 
     values: list[pb.String] = Field(default_factory=list)
 
 
-class RunResponseModel(pb.Message):
+class RunResponseModel(pb.Message, proto="imported.agent.v1.RunResponse"):
     """RunResponse ends the agent."""
 
     output: ImportedStateModel | None = None
     last: LookupResponseModel | None = None
 
 
-class LookedUpModel(pb.Message):
+class LookedUpModel(pb.Message, proto="imported.state.v1.LookedUp"):
     """LookedUp is a fact in a file that the agent imports."""
 
     key: pb.String = ""
 
 
-class LookupRequestModel(pb.Message):
+class LookupRequestModel(pb.Message, proto="imported.tools.v1.LookupRequest"):
     """LookupRequest says what to look up."""
 
     key: pb.String = ""
@@ -107,4 +107,4 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     return {model.__name__: model.model_json_schema() for model in MODELS}
 
 
-# sha256:545cf5f95e51830595f632b42b147584a2c7afcf4da320db46339a03c1563770
+# sha256:438e505720cb65b7948ef7c9e287c4bd70948d34270a6cac526bbd3e062578d7

@@ -50,7 +50,7 @@ class Shade(pb.ClosedEnum):
     SHADE_LIGHT = 2
 
 
-class ScalarsModel(pb.Message):
+class ScalarsModel(pb.Message, proto="kinds.v1.Scalars"):
     """Scalars has a field of every scalar type."""
 
     a_double: pb.Double = 0.0
@@ -70,7 +70,7 @@ class ScalarsModel(pb.Message):
     a_color: Color = Color.COLOR_UNSPECIFIED
 
 
-class ChoiceModel(pb.Message):
+class ChoiceModel(pb.Message, proto="kinds.v1.Choice"):
     """Choice has a oneof with a member of each sort."""
 
     text: pb.String | None = None
@@ -85,7 +85,7 @@ class ChoiceModel(pb.Message):
     other = pb.OneOf("flag")
 
 
-class AnswerFoundModel(pb.Message):
+class AnswerFoundModel(pb.Message, proto="kinds.v1.AnswerFound"):
     """AnswerFound is a fact with keys."""
 
     tenant: pb.String = ""
@@ -93,32 +93,65 @@ class AnswerFoundModel(pb.Message):
     choice: ChoiceModel | None = None
 
 
-class DefaultsModel(pb.Message):
+class DefaultsModel(pb.Message, proto="kinds.v1.Defaults"):
     """Defaults has fields with defaults of every kind."""
 
-    a_double: pb.Double = 1.5
-    infinite: pb.Double = float("-inf")
-    a_float: pb.Float = float("nan")
-    an_int32: pb.Int32 = -42
-    an_int64: pb.Int64 = -9223372036854775808
-    a_uint32: pb.UInt32 = 4294967295
-    a_uint64: pb.UInt64 = 18446744073709551615
-    a_bool: pb.Bool = True
-    a_string: pb.String = 'say "hi"\n\\ é'
-    some_bytes: pb.Bytes = b"\x00\xffab'"
-    grade: Grade = Grade.GRADE_HIGH
+    a_double: pb.Double | None = Field(
+        default=None,
+        description="Unset, it stands for 1.5.",
+    )
+    infinite: pb.Double | None = Field(
+        default=None,
+        description="Unset, it stands for -inf.",
+    )
+    a_float: pb.Float | None = Field(
+        default=None,
+        description="Unset, it stands for nan.",
+    )
+    an_int32: pb.Int32 | None = Field(
+        default=None,
+        description="Unset, it stands for -42.",
+    )
+    an_int64: pb.Int64 | None = Field(
+        default=None,
+        description="Unset, it stands for -9223372036854775808.",
+    )
+    a_uint32: pb.UInt32 | None = Field(
+        default=None,
+        description="Unset, it stands for 4294967295.",
+    )
+    a_uint64: pb.UInt64 | None = Field(
+        default=None,
+        description="Unset, it stands for 18446744073709551615.",
+    )
+    a_bool: pb.Bool | None = Field(
+        default=None,
+        description="Unset, it stands for true.",
+    )
+    a_string: pb.String | None = Field(
+        default=None,
+        description='Unset, it stands for "say "hi"\n\\ é".',
+    )
+    some_bytes: pb.Bytes | None = Field(
+        default=None,
+        description='Unset, it stands for "\\000\\377ab\\\'".',
+    )
+    grade: Grade | None = Field(
+        default=None,
+        description="Unset, it stands for GRADE_HIGH.",
+    )
     plain_grade: Grade | None = None
     no_default: pb.String | None = None
     grades: list[Grade] = Field(default_factory=list)
 
 
-class Requirements_ExtraModel(pb.Message):
+class Requirements_ExtraModel(pb.Message, proto="kinds.v1.Requirements.Extra"):
     """Message `kinds.v1.Requirements.Extra`."""
 
     note: pb.String | None = None
 
 
-class RequirementsModel(pb.Message):
+class RequirementsModel(pb.Message, proto="kinds.v1.Requirements"):
     """Requirements has required fields and a group."""
 
     name: pb.String
@@ -126,17 +159,20 @@ class RequirementsModel(pb.Message):
     extra: Requirements_ExtraModel | None = None
     left: pb.Int32 | None = None
     right: pb.String | None = None
+    X_kinds__v1__ignored: Annotated[pb.String | None, pb.Name("[kinds.v1.ignored]")] = (
+        None
+    )
 
     either = pb.OneOf("left", "right")
 
 
-class PartModel(pb.Message):
+class PartModel(pb.Message, proto="kinds.v1.Part"):
     """Part is a message of its own."""
 
     text: pb.String | None = None
 
 
-class FeaturedModel(pb.Message):
+class FeaturedModel(pb.Message, proto="kinds.v1.Featured"):
     """Featured has a field for each feature that changes its meaning."""
 
     explicit: pb.String | None = None
@@ -145,10 +181,13 @@ class FeaturedModel(pb.Message):
     shade: Shade | None = None
     expanded: list[pb.Int32] = Field(default_factory=list)
     delimited: PartModel | None = None
-    with_default: pb.Int32 = 12
+    with_default: pb.Int32 | None = Field(
+        default=None,
+        description="Unset, it stands for 12.",
+    )
 
 
-class ConvertRequestModel(pb.Message):
+class ConvertRequestModel(pb.Message, proto="kinds.v1.ConvertRequest"):
     """ConvertRequest has messages of all syntaxes, and bytes."""
 
     defaults: DefaultsModel | None = None
@@ -163,7 +202,7 @@ class ConvertRequestModel(pb.Message):
     )
 
 
-class ConvertResponseModel(pb.Message):
+class ConvertResponseModel(pb.Message, proto="kinds.v1.ConvertResponse"):
     """ConvertResponse has bytes in every position."""
 
     content: pb.Bytes = b""
@@ -172,7 +211,7 @@ class ConvertResponseModel(pb.Message):
     named: dict[pb.String, pb.Bytes] = Field(default_factory=dict)
 
 
-class TreeModel(pb.Message):
+class TreeModel(pb.Message, proto="kinds.v1.Tree"):
     """Tree contains itself in every way that a message can."""
 
     name: pb.String = ""
@@ -185,17 +224,17 @@ class TreeModel(pb.Message):
     link = pb.OneOf("twin", "forest")
 
 
-class ForestModel(pb.Message):
+class ForestModel(pb.Message, proto="kinds.v1.Forest"):
     """Forest contains trees, which contain forests."""
 
     trees: list[TreeModel] = Field(default_factory=list)
 
 
-class InspectRequestModel(pb.Message):
+class InspectRequestModel(pb.Message, proto="kinds.v1.InspectRequest"):
     """InspectRequest has no fields at all."""
 
 
-class WellKnownModel(pb.Message):
+class WellKnownModel(pb.Message, proto="kinds.v1.WellKnown"):
     """WellKnown has a field of every well-known type."""
 
     any: pb.Any | None = None
@@ -219,14 +258,14 @@ class WellKnownModel(pb.Message):
     values: list[pb.Value] = Field(default_factory=list)
 
 
-class InspectResponseModel(pb.Message):
+class InspectResponseModel(pb.Message, proto="kinds.v1.InspectResponse"):
     """InspectResponse is recursive."""
 
     forest: ForestModel | None = None
     well_known: WellKnownModel | None = None
 
 
-class OptionalsModel(pb.Message):
+class OptionalsModel(pb.Message, proto="kinds.v1.Optionals"):
     """Optionals has a field of every scalar type that tells unset from default."""
 
     a_double: pb.Double | None = None
@@ -247,7 +286,7 @@ class OptionalsModel(pb.Message):
     scalars: ScalarsModel | None = None
 
 
-class ListsModel(pb.Message):
+class ListsModel(pb.Message, proto="kinds.v1.Lists"):
     """Lists has a list of every kind."""
 
     doubles: list[pb.Double] = Field(default_factory=list)
@@ -268,7 +307,7 @@ class ListsModel(pb.Message):
     scalars: list[ScalarsModel] = Field(default_factory=list)
 
 
-class MapsModel(pb.Message):
+class MapsModel(pb.Message, proto="kinds.v1.Maps"):
     """Maps has a map of every key kind, and of every kind of value."""
 
     by_int32: dict[pb.Int32, pb.String] = Field(default_factory=dict)
@@ -292,20 +331,20 @@ class MapsModel(pb.Message):
     times: dict[pb.String, pb.Timestamp] = Field(default_factory=dict)
 
 
-class Outer_Inner_CoreModel(pb.Message):
+class Outer_Inner_CoreModel(pb.Message, proto="kinds.v1.Outer.Inner.Core"):
     """Core is nested twice."""
 
     text: pb.String = ""
 
 
-class Outer_InnerModel(pb.Message):
+class Outer_InnerModel(pb.Message, proto="kinds.v1.Outer.Inner"):
     """Inner is nested."""
 
     core: Outer_Inner_CoreModel | None = None
     level: Outer_Level = Outer_Level.LEVEL_UNSPECIFIED
 
 
-class OuterModel(pb.Message):
+class OuterModel(pb.Message, proto="kinds.v1.Outer"):
     """Outer has types within types."""
 
     inner: Outer_InnerModel | None = None
@@ -314,7 +353,7 @@ class OuterModel(pb.Message):
     old: pb.String = Field(default="", json_schema_extra={"deprecated": True})
 
 
-class KindsStateModel(pb.Message):
+class KindsStateModel(pb.Message, proto="kinds.v1.KindsState"):
     """KindsState has a state field of every kind."""
 
     question: Annotated[pb.String, replace] = ""
@@ -353,28 +392,28 @@ class KindsStateModel(pb.Message):
     )
 
 
-class InvokeRequestModel(pb.Message):
+class InvokeRequestModel(pb.Message, proto="kinds.v1.InvokeRequest"):
     """InvokeRequest starts the agent."""
 
     request_id: pb.String = ""
     input: KindsStateModel | None = None
 
 
-class InvokeResponseModel(pb.Message):
+class InvokeResponseModel(pb.Message, proto="kinds.v1.InvokeResponse"):
     """InvokeResponse is the result of the agent."""
 
     request_id: pb.String = ""
     output: KindsStateModel | None = None
 
 
-class RoundStartedModel(pb.Message):
+class RoundStartedModel(pb.Message, proto="kinds.v1.RoundStarted"):
     """RoundStarted is an event without keys."""
 
     round: pb.Int64 = 0
     at: pb.Timestamp | None = None
 
 
-class WatchResponseModel(pb.Message):
+class WatchResponseModel(pb.Message, proto="kinds.v1.WatchResponse"):
     """WatchResponse is one step of the agent."""
 
     node: pb.String = ""
@@ -480,4 +519,4 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     return {model.__name__: model.model_json_schema() for model in MODELS}
 
 
-# sha256:2ea29715573d82bbec6261e2dd9dc999c1a4d34f43230dda7f2e84bbd7e1ee67
+# sha256:da0354ceb72816ce3dc5b0d43ff32cb40456ebfaf6014af7594793f0db0e8a23

@@ -12,14 +12,14 @@ from ..support import pb
 from ..support.state import StateContract
 
 
-class AlphaStateModel(pb.Message):
+class AlphaStateModel(pb.Message, proto="multi.alpha.v1.AlphaState"):
     """AlphaState is the only state of its package."""
 
     question: pb.String = ""
     tenant: pb.String = ""
 
 
-class RunRequestModel(pb.Message):
+class RunRequestModel(pb.Message, proto="multi.alpha.v1.RunRequest"):
     """RunRequest starts the agent.
 
     It names no state: the package has one.
@@ -28,40 +28,40 @@ class RunRequestModel(pb.Message):
     question: pb.String = ""
 
 
-class StoredModel(pb.Message):
+class StoredModel(pb.Message, proto="multi.facts.v1.Stored"):
     """Stored says that something was stored."""
 
     tenant: pb.String = ""
     key: pb.String = ""
 
 
-class RunResponseModel(pb.Message):
+class RunResponseModel(pb.Message, proto="multi.alpha.v1.RunResponse"):
     """RunResponse ends the agent."""
 
     answer: pb.String = ""
     last: StoredModel | None = None
 
 
-class SearchRequestModel(pb.Message):
+class SearchRequestModel(pb.Message, proto="multi.tools.v1.SearchRequest"):
     """SearchRequest says what to search for."""
 
     query: pb.String = ""
 
 
-class SearchResponse_HitModel(pb.Message):
+class SearchResponse_HitModel(pb.Message, proto="multi.tools.v1.SearchResponse.Hit"):
     """Hit is one result."""
 
     url: pb.String = ""
     score: pb.Double = 0.0
 
 
-class SearchResponseModel(pb.Message):
+class SearchResponseModel(pb.Message, proto="multi.tools.v1.SearchResponse"):
     """SearchResponse is what was found."""
 
     hits: list[SearchResponse_HitModel] = Field(default_factory=list)
 
 
-class StoreRequestModel(pb.Message):
+class StoreRequestModel(pb.Message, proto="multi.tools.v1.StoreRequest"):
     """StoreRequest says what to store."""
 
     tenant: pb.String = Field(
@@ -72,7 +72,7 @@ class StoreRequestModel(pb.Message):
     value: pb.String = ""
 
 
-class StoreResponseModel(pb.Message):
+class StoreResponseModel(pb.Message, proto="multi.tools.v1.StoreResponse"):
     """StoreResponse says whether it was stored."""
 
     stored: pb.Bool = False
@@ -132,4 +132,4 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     return {model.__name__: model.model_json_schema() for model in MODELS}
 
 
-# sha256:5dff719161b60b1f04c5c4dd681a9dd8594f63400554c414601eb571b94c2411
+# sha256:c4a1228414f211988c60a2135013a8a15e23e9af488c237272cf9afa2a971f67

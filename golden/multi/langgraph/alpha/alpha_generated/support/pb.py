@@ -68,6 +68,13 @@ __all__ = [
 EnumT = TypeVar("EnumT", bound="Enum")
 MessageT = TypeVar("MessageT", bound="Message")
 
+_MESSAGES: dict[str, type[Message]] = {}
+
+
+def message_class(full_name: str) -> type[Message] | None:
+    """Return the class of a message, by its full name in the proto."""
+    return _MESSAGES.get(full_name)
+
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
@@ -89,8 +96,25 @@ class Name:
     json: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Utf8:
+    """Refuses text that is not Unicode: lone surrogates."""
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Limit the length, for which Pydantic's core has to read the text."""
+        return core_schema.str_schema(strict=True, max_length=2**31 - 1)
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Leave the length out: it says nothing."""
+        return {"type": "string"}
+
+
 Bool = Annotated[bool, Strict(), Scalar("bool")]
-String = Annotated[str, Strict(), Scalar("string")]
+String = Annotated[str, _Utf8(), Scalar("string")]
 Bytes = Annotated[bytes, Strict(), Scalar("bytes")]
 Double = Annotated[float, Strict(), Scalar("double")]
 Float = Annotated[float, Strict(), Scalar("float")]
@@ -170,10 +194,24 @@ class Message(BaseModel):
         hide_input_in_errors=True,
         ignored_types=(OneOf,),
     )
+    # Not annotated: LangGraph makes a channel of every annotation of a state.
+    __proto__ = ""
 
-    def __init_subclass__(cls, **kwargs: typing.Any) -> None:
-        """Check the oneofs of the messages that have any."""
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: typing.Any) -> None:
+        """Take the arguments that `__init_subclass__` used."""
+
+    def __init_subclass__(cls, proto: str = "", **kwargs: typing.Any) -> None:
+        """Register a message, and check its oneofs if it has any.
+
+        Args:
+            proto: The full name of the message in the proto.
+            **kwargs: Configuration, as for `BaseModel`.
+        """
         super().__init_subclass__(**kwargs)
+        if proto:
+            _MESSAGES[proto] = cls
+            cls.__proto__ = proto
         if any(isinstance(value, OneOf) for value in vars(cls).values()):
             # Pydantic looks for validators after this.
             cls._check_one_ofs = model_validator(mode="after")(check_one_ofs)  # type: ignore[attr-defined]
@@ -287,7 +325,7 @@ def _fraction(nanos: int) -> str:
 
 
 @total_ordering
-class Timestamp(Message):
+class Timestamp(Message, proto="google.protobuf.Timestamp"):
     """A point in time with nanoseconds (google.protobuf.Timestamp).
 
     Fields of this type also accept an aware `datetime`.
@@ -367,7 +405,7 @@ _MAX_DURATION = 315_576_000_000
 
 
 @total_ordering
-class Duration(Message):
+class Duration(Message, proto="google.protobuf.Duration"):
     """A span of time with nanoseconds (google.protobuf.Duration).
 
     Fields of this type also accept a `timedelta`.
@@ -438,7 +476,7 @@ class Duration(Message):
         return (self.seconds, self.nanos) < (other.seconds, other.nanos)
 
 
-class FieldMask(Message):
+class FieldMask(Message, proto="google.protobuf.FieldMask"):
     """A set of field paths (google.protobuf.FieldMask).
 
     Attributes:
@@ -448,7 +486,7 @@ class FieldMask(Message):
     paths: list[String] = Field(default_factory=list)
 
 
-class Empty(Message):
+class Empty(Message, proto="google.protobuf.Empty"):
     """A message without fields (google.protobuf.Empty)."""
 
 
@@ -459,7 +497,7 @@ ListValue = list[JsonValue]
 """A JSON array (google.protobuf.ListValue)."""
 
 
-class Value(Message):
+class Value(Message, proto="google.protobuf.Value"):
     """Any JSON value (google.protobuf.Value).
 
     Wrapped, so that a field that holds JSON's null differs from an unset one.
@@ -479,7 +517,7 @@ class Value(Message):
         return {"value": value}
 
 
-class Any(Message):
+class Any(Message, proto="google.protobuf.Any"):
     """A message of any type in its ProtoJSON form (google.protobuf.Any).
 
     Attributes:
@@ -490,6 +528,28 @@ class Any(Message):
 
     type_url: String = ""
     value: Struct = Field(default_factory=dict)
+
+    @classmethod
+    def pack(cls, message: Message) -> Self:
+        """Pack a message of the generated models."""
+        from . import wire
+
+        return cls(
+            type_url=f"type.googleapis.com/{message.__proto__}",
+            value=wire.packed(message),
+        )
+
+    def unpack(self, cls: type[MessageT]) -> MessageT:
+        """Return the message.
+
+        Raises:
+            ValueError: If it is of another type.
+        """
+        from . import wire
+
+        if self.type_url.rpartition("/")[2] != cls.__proto__:
+            raise ValueError(f"the message is not a {cls.__proto__}")
+        return wire.unpacked(cls, self.value)
 
     @field_validator("value")
     @classmethod
@@ -503,4 +563,4 @@ WELL_KNOWN_TYPES = (Timestamp, Duration, FieldMask, Empty, Value, Any)
 """The message classes of this module."""
 
 
-# sha256:96dc730d5622b11ad890f7c32c3cbc04fb12875abfc27c20a69c4b4e91390c85
+# sha256:e53a5b23d5b4149f8efa7e51c6173f86efcdf96bc96f326252590f8661a4788a

@@ -12,14 +12,14 @@ from ..support import pb
 from ..support.state import StateContract
 
 
-class BetaStateModel(pb.Message):
+class BetaStateModel(pb.Message, proto="multi.beta.v1.BetaState"):
     """BetaState is the state, and the API, of the agent."""
 
     topic: pb.String = ""
     tenant: pb.String = ""
 
 
-class StoreRequestModel(pb.Message):
+class StoreRequestModel(pb.Message, proto="multi.tools.v1.StoreRequest"):
     """StoreRequest says what to store."""
 
     tenant: pb.String = Field(
@@ -30,7 +30,7 @@ class StoreRequestModel(pb.Message):
     value: pb.String = ""
 
 
-class StoreResponseModel(pb.Message):
+class StoreResponseModel(pb.Message, proto="multi.tools.v1.StoreResponse"):
     """StoreResponse says whether it was stored."""
 
     stored: pb.Bool = False
@@ -86,4 +86,4 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     return {model.__name__: model.model_json_schema() for model in MODELS}
 
 
-# sha256:ec73ba56168ce65061dd45e81e12eafbde634336f49498e3037fbdf145189ce8
+# sha256:0618e63da685f1c721c874184e535d1c7b5f8f8184f1ec755ba0cfb3148879f2

@@ -14,7 +14,7 @@ from ..support.reducers import append_list, merge_map, replace
 from ..support.state import StateContract
 
 
-class ResearchStateModel(pb.Message):
+class ResearchStateModel(pb.Message, proto="acme.agent.v1.ResearchState"):
     """Message `acme.agent.v1.ResearchState`."""
 
     notes: Annotated[list[pb.String], append_list] = Field(default_factory=list)
@@ -25,28 +25,28 @@ class ResearchStateModel(pb.Message):
     started_at: Annotated[pb.Timestamp | None, replace] = None
 
 
-class AgentInvokeRequestModel(pb.Message):
+class AgentInvokeRequestModel(pb.Message, proto="acme.agent.v1.AgentInvokeRequest"):
     """Message `acme.agent.v1.AgentInvokeRequest`."""
 
     request_id: pb.String = ""
     input: ResearchStateModel | None = None
 
 
-class AgentInvokeResponseModel(pb.Message):
+class AgentInvokeResponseModel(pb.Message, proto="acme.agent.v1.AgentInvokeResponse"):
     """Message `acme.agent.v1.AgentInvokeResponse`."""
 
     request_id: pb.String = ""
     output: ResearchStateModel | None = None
 
 
-class WebSearchRequestModel(pb.Message):
+class WebSearchRequestModel(pb.Message, proto="acme.tools.v1.WebSearchRequest"):
     """Message `acme.tools.v1.WebSearchRequest`."""
 
     query: pb.String = ""
     max_results: pb.UInt32 = 0
 
 
-class WebSearchResponseModel(pb.Message):
+class WebSearchResponseModel(pb.Message, proto="acme.tools.v1.WebSearchResponse"):
     """Message `acme.tools.v1.WebSearchResponse`."""
 
     urls: list[pb.String] = Field(default_factory=list)
@@ -111,4 +111,4 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     return {model.__name__: model.model_json_schema() for model in MODELS}
 
 
-# sha256:2bbe5f3f285fb5da3c063c0cc0ac563ce7c7df9fc813fcdbc78b3484fc647625
+# sha256:5fd1ab52eda36d439a2174a3ac06f43f6ad8f3786fd3504061bd7b6165554af1

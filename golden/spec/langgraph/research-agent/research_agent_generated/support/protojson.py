@@ -11,12 +11,9 @@ Rules: https://protobuf.dev/programming-guides/json/
 from __future__ import annotations
 
 import json
-import typing
-from functools import cache, cached_property
 from typing import Any, TypeVar
 
 from pydantic import JsonValue, ValidationError
-from pydantic_core import SchemaSerializer, SchemaValidator
 
 from . import pb, wire
 
@@ -44,7 +41,13 @@ def to_json(message: pb.Message) -> JsonValue:
     Raises:
         JsonError: If a value has no ProtoJSON form, such as NaN in a `pb.Value`.
     """
-    return _codec(type(message)).encode(message)
+    try:
+        value: JsonValue = wire.codec(type(message)).print(message)
+    except wire.NoJsonForm as error:
+        raise JsonError(str(error)) from None
+    except (ValueError, RecursionError):
+        raise JsonError(f"{type(message).__name__} has no ProtoJSON form") from None
+    return value
 
 
 def from_json(cls: type[M], value: JsonValue, *, ignore_unknown: bool = False) -> M:
@@ -59,7 +62,12 @@ def from_json(cls: type[M], value: JsonValue, *, ignore_unknown: bool = False) -
     Raises:
         JsonError: If the value is no ProtoJSON of such a message.
     """
-    message: M = _codec(cls).decode(value, ignore_unknown)
+    try:
+        message: M = wire.codec(cls).read(value, ignore_unknown=ignore_unknown)
+    except ValidationError as error:
+        raise JsonError(*problems_of(error)) from None
+    except RecursionError:
+        raise JsonError("nested too deeply") from None
     return message
 
 
@@ -75,14 +83,27 @@ def loads(cls: type[M], text: str | bytes, *, ignore_unknown: bool = False) -> M
         JsonError: If the text is no JSON, or no ProtoJSON of such a message.
     """
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
+        value = json.loads(
+            text, parse_constant=_refuse_constant, object_pairs_hook=_object
+        )
+    except JsonError:
+        raise
+    except RecursionError:
+        raise JsonError("nested too deeply") from None
+    except ValueError:
         raise JsonError("not JSON") from None
     return from_json(cls, value, ignore_unknown=ignore_unknown)
 
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise JsonError("an object has the same key twice")
+    return fields
 
 
 def problems_of(error: ValidationError) -> list[str]:
@@ -98,6 +119,8 @@ def problems_of(error: ValidationError) -> list[str]:
                 path += f"[{part}]"
             elif part not in wire.LABELS:
                 path += f".{part}" if path else part
+        if item["type"] in ("recursion_depth_exceeded", "recursion_loop"):
+            return ["nested too deeply"]
         message = _MESSAGES.get(item["type"], item["msg"]).removeprefix("Value error, ")
         if wire.NOT_NULL not in message:
             # A scalar that can be read in two ways has two errors.
@@ -119,53 +142,9 @@ _MESSAGES = {
     "list_type": "want an array",
     "bool_type": "want true or false",
     "string_type": "want a string",
+    "string_unicode": "want valid Unicode",
     "missing": "required",
 }
 
 
-class _Codec(typing.Generic[M]):
-    """Reads and prints the ProtoJSON of one class."""
-
-    def __init__(self, cls: type[M]) -> None:
-        self._cls = cls
-
-    @cached_property
-    def _serializer(self) -> SchemaSerializer:
-        return SchemaSerializer(wire.schema(self._cls, wire.Use.PRINT))
-
-    @cached_property
-    def _strict(self) -> SchemaValidator:
-        return SchemaValidator(wire.schema(self._cls, wire.Use.READ))
-
-    @cached_property
-    def _lenient(self) -> SchemaValidator:
-        return SchemaValidator(wire.schema(self._cls, wire.Use.READ_KNOWN))
-
-    def decode(self, value: Any, ignore_unknown: bool) -> M:
-        validator = self._lenient if ignore_unknown else self._strict
-        try:
-            message: M = validator.validate_python(value)
-        except ValidationError as error:
-            raise JsonError(*problems_of(error)) from None
-        except RecursionError:
-            raise JsonError("nested too deeply") from None
-        return message
-
-    def encode(self, message: M) -> JsonValue:
-        try:
-            value: JsonValue = self._serializer.to_python(
-                message, mode="json", by_alias=True, exclude_defaults=True
-            )
-        except wire.NoJsonForm as error:
-            raise JsonError(str(error)) from None
-        except (ValueError, RecursionError):
-            raise JsonError(f"{type(message).__name__} has no ProtoJSON form") from None
-        return value
-
-
-@cache
-def _codec(cls: type[M]) -> _Codec[M]:
-    return _Codec(cls)
-
-
-# sha256:4c3fcaab9c9cee0bed2027a06aa8d0e15babac8622646e76e9a498f25a346a66
+# sha256:8448cd7048dfff29fe49e77de523bbd13c1778b63eb9c5606186dafac4b3efb2

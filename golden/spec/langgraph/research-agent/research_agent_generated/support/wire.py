@@ -13,10 +13,12 @@ import binascii
 import enum
 import math
 import re
+import struct
 import types
 import typing
 from collections.abc import Callable
 from decimal import Decimal
+from functools import cache, cached_property
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
@@ -26,6 +28,8 @@ from pydantic_core import (
     PydanticCustomError,
     PydanticOmit,
     PydanticUseDefault,
+    SchemaSerializer,
+    SchemaValidator,
     core_schema,
 )
 
@@ -57,9 +61,49 @@ class Use(enum.Enum):
     PRINT = enum.auto()
 
 
-def schema(cls: type[pb.Message], use: Use) -> CoreSchema:
-    """Build the schema of a class and of all that it reaches."""
-    return _Builder(use).build(cls)
+class Codec:
+    """Reads and prints the ProtoJSON of one type."""
+
+    def __init__(self, annotation: Any) -> None:
+        """Read and print values of an annotation, such as a message class."""
+        self._annotation = annotation
+
+    @cached_property
+    def _printer(self) -> SchemaSerializer:
+        return SchemaSerializer(_Builder(Use.PRINT).build(self._annotation))
+
+    @cached_property
+    def _strict(self) -> SchemaValidator:
+        return SchemaValidator(_Builder(Use.READ).build(self._annotation))
+
+    @cached_property
+    def _lenient(self) -> SchemaValidator:
+        return SchemaValidator(_Builder(Use.READ_KNOWN).build(self._annotation))
+
+    def read(self, value: Any, *, ignore_unknown: bool = False) -> Any:
+        """Read a value that a JSON parser returned.
+
+        Raises:
+            ValidationError: If it is no ProtoJSON of the type.
+        """
+        validator = self._lenient if ignore_unknown else self._strict
+        return validator.validate_python(value)
+
+    def print(self, value: Any) -> Any:
+        """Print a value as Python's JSON types.
+
+        Raises:
+            NoJsonForm: If the value has no ProtoJSON form.
+        """
+        return self._printer.to_python(
+            value, mode="json", by_alias=True, exclude_defaults=True
+        )
+
+
+@cache
+def codec(cls: type[pb.Message]) -> Codec:
+    """Return the codec of a message class."""
+    return Codec(cls)
 
 
 class _Record:
@@ -74,12 +118,14 @@ class _Builder:
         self._use = use
         self._definitions: dict[type, CoreSchema | None] = {}
 
-    def build(self, cls: type[pb.Message]) -> CoreSchema:
-        root = self._message(cls)
+    def build(self, annotation: Any) -> CoreSchema:
+        root = self._type(annotation)
         definitions = [d for d in self._definitions.values() if d is not None]
         return core_schema.definitions_schema(root, definitions)
 
     def _message(self, cls: type[pb.Message]) -> CoreSchema:
+        if cls is pb.Any:
+            return self._any()
         well_known = _WELL_KNOWN.get(cls)
         if well_known is not None:
             return well_known
@@ -184,6 +230,99 @@ class _Builder:
             return int(member) if name is None else name
 
         return _converted(read, print_)
+
+    def _any(self) -> CoreSchema:
+        ignore_unknown = self._use is Use.READ_KNOWN
+
+        def read(value: Any) -> pb.Any:
+            if not isinstance(value, dict):
+                raise _error("want an object")
+            fields = dict(value)
+            type_url = fields.pop("@type", None)
+            if type_url is None and not fields:
+                return pb.Any()
+            if not isinstance(type_url, str):
+                raise _error("an Any says its type in `@type`")
+            payload = _payload(type_url)
+            packed = payload.read(fields, ignore_unknown=ignore_unknown)
+            return pb.Any(type_url=type_url, value=packed)
+
+        def print_(message: pb.Any) -> JsonValue:
+            if not message.type_url:
+                return {}
+            return {"@type": message.type_url, **message.value}
+
+        return _converted(read, print_)
+
+
+class Payload:
+    """The message in an Any: its fields, or its JSON under the key `value`."""
+
+    def __init__(self, annotation: Any, *, wrapped: bool) -> None:
+        """Hold messages of a type."""
+        self._codec = Codec(annotation)
+        self._wrapped = wrapped
+
+    def read(self, fields: dict[str, Any], *, ignore_unknown: bool) -> dict[str, Any]:
+        """Check the fields and return their canonical form."""
+        value: Any = fields
+        if self._wrapped:
+            if fields.keys() != {"value"}:
+                raise _error("the message of this Any stands under the key `value`")
+            value = fields["value"]
+        try:
+            message = self._codec.read(value, ignore_unknown=ignore_unknown)
+        except ValidationError as error:
+            first = error.errors(include_input=False, include_url=False)[0]
+            where = ".".join(str(p) for p in first["loc"] if p not in LABELS)
+            raise ValueError(f"{where}: {first['msg']}" if where else first["msg"])
+        return self.pack(message)
+
+    def pack(self, message: Any) -> dict[str, Any]:
+        """Return what an Any holds for the message."""
+        printed = self._codec.print(message)
+        return {"value": printed} if self._wrapped else printed
+
+    def unpack(self, fields: dict[str, Any]) -> Any:
+        """Return the message that an Any holds."""
+        return self._codec.read(fields["value"] if self._wrapped else fields)
+
+
+def _payload(type_url: str) -> Payload:
+    prefix, _, full_name = type_url.rpartition("/")
+    payload = payload_of(full_name) if prefix else None
+    if payload is None:
+        raise _error("the type in `@type` is not among the models")
+    return payload
+
+
+@cache
+def payload_of(full_name: str) -> Payload | None:
+    """Return how an Any holds the messages of a type, None for an unknown one."""
+    if full_name in _SPECIAL:
+        return Payload(_SPECIAL[full_name], wrapped=True)
+    cls = pb.message_class(full_name)
+    return None if cls is None else Payload(cls, wrapped=False)
+
+
+def packed(message: pb.Message) -> dict[str, Any]:
+    """Return what an Any holds for a message.
+
+    Raises:
+        ValueError: If the message is none of the generated models.
+    """
+    payload = payload_of(message.__proto__)
+    if payload is None:
+        raise ValueError(f"{type(message).__name__} has no proto to name in an Any")
+    return payload.pack(message)
+
+
+def unpacked(cls: type[M], fields: dict[str, Any]) -> M:
+    """Return the message that an Any holds."""
+    payload = payload_of(cls.__proto__)
+    assert payload is not None
+    message: M = payload.unpack(fields)
+    return message
 
 
 def _constructor(cls: type[M]) -> Callable[[Any], M]:
@@ -326,10 +465,27 @@ def _float(value: Any, limit: float) -> float:
     return number
 
 
+def _float32(value: float) -> float:
+    """Round to the value of a 32-bit float."""
+    return float(struct.unpack("<f", struct.pack("<f", value))[0])
+
+
 def _print_float(value: float) -> JsonValue:
     if math.isfinite(value):
         return value
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _print_float32(value: float) -> JsonValue:
+    """Print the shortest number that is the same 32-bit float."""
+    if not math.isfinite(value):
+        return _print_float(value)
+    single = struct.pack("<f", value)
+    for digits in range(6, 9):
+        short = float(f"{value:.{digits}g}")
+        if abs(short) < _FLOATS["float"] and struct.pack("<f", short) == single:
+            return short
+    return float(f"{value:.9g}")
 
 
 def _read_bytes(value: Any) -> bytes:
@@ -360,7 +516,9 @@ def _scalar(kind: str, annotation: Any) -> CoreSchema:
         limit = _FLOATS[kind]
         value: CoreSchema = core_schema.float_schema(strict=True, lt=limit, gt=-limit)
         value = _either(value, lambda value: _float(value, limit))
-        print_ = core_schema.plain_serializer_function_ser_schema(_print_float)
+        print_ = core_schema.plain_serializer_function_ser_schema(
+            _print_float32 if kind == "float" else _print_float
+        )
     else:
         low, high = _INTEGERS[kind]
         value = core_schema.int_schema(strict=True, ge=low, lt=high)
@@ -368,7 +526,11 @@ def _scalar(kind: str, annotation: Any) -> CoreSchema:
         print_ = core_schema.simple_ser_schema("int")
         if kind in ("int64", "uint64"):
             print_ = core_schema.to_string_ser_schema()
-    steps = [value] if annotation in _PLAIN else [value, own]
+    steps = [value]
+    if kind == "float":
+        steps.append(core_schema.no_info_plain_validator_function(_float32))
+    if annotation not in _PLAIN:
+        steps.append(own)
     return core_schema.chain_schema(steps, serialization=print_)
 
 
@@ -403,8 +565,14 @@ def _from_string(parse: Callable[[str], Any]) -> Callable[[Any], Any]:
     return read
 
 
-def _json_value(value: Any) -> JsonValue:
-    """Check that a value is JSON: no NaN, no infinity, no lone surrogate."""
+MAX_DEPTH = 100
+"""How deep JSON values may nest, as in Google's own implementations."""
+
+
+def _json_value(value: Any, depth: int = 0) -> JsonValue:
+    """Check that a value is JSON: no NaN, no lone surrogate, not too deep."""
+    if depth > MAX_DEPTH:
+        raise _error("nested too deeply")
     if isinstance(value, float) and not math.isfinite(value):
         raise NoJsonForm("a JSON number is finite")
     if isinstance(value, str):
@@ -413,9 +581,11 @@ def _json_value(value: Any) -> JsonValue:
         except UnicodeEncodeError:
             raise _error("want valid Unicode") from None
     if isinstance(value, dict):
-        return {str(_json_value(k)): _json_value(v) for k, v in value.items()}
+        return {
+            str(_json_value(k)): _json_value(v, depth + 1) for k, v in value.items()
+        }
     if isinstance(value, list):
-        return [_json_value(v) for v in value]
+        return [_json_value(v, depth + 1) for v in value]
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     raise _error("want a JSON value")
@@ -454,29 +624,33 @@ def _print_mask(mask: pb.FieldMask) -> str:
     return ",".join(paths)
 
 
-def _read_any(value: Any) -> pb.Any:
-    if not isinstance(value, dict):
-        raise _error("want an object")
-    fields = dict(value)
-    type_url = fields.pop("@type", "")
-    if not isinstance(type_url, str) or (fields and not type_url):
-        raise _error("an Any says its type in `@type`")
-    return pb.Any(type_url=type_url, value=fields)
-
-
-def _print_any(message: pb.Any) -> JsonValue:
-    return {"@type": message.type_url, **message.value} if message.type_url else {}
-
-
-_STRUCT = _converted(_read_struct, _json_value)
-_LIST_VALUE = _converted(_read_list_value, _json_value)
+_STRUCT = _converted(_read_struct, lambda value: _json_value(value))
+_LIST_VALUE = _converted(_read_list_value, lambda value: _json_value(value))
 _WELL_KNOWN: dict[type[pb.Message], CoreSchema] = {
     pb.Timestamp: _converted(_from_string(pb.Timestamp.parse), str),
     pb.Duration: _converted(_from_string(pb.Duration.parse), str),
     pb.FieldMask: _converted(_from_string(_read_mask), _print_mask),
-    pb.Any: _converted(_read_any, _print_any),
     pb.Value: _converted(_read_value, lambda message: _json_value(message.value)),
 }
+_SPECIAL: dict[str, Any] = {
+    "google.protobuf.Any": pb.Any,
+    "google.protobuf.BoolValue": pb.Bool,
+    "google.protobuf.BytesValue": pb.Bytes,
+    "google.protobuf.DoubleValue": pb.Double,
+    "google.protobuf.Duration": pb.Duration,
+    "google.protobuf.FieldMask": pb.FieldMask,
+    "google.protobuf.FloatValue": pb.Float,
+    "google.protobuf.Int32Value": pb.Int32,
+    "google.protobuf.Int64Value": pb.Int64,
+    "google.protobuf.ListValue": pb.ListValue,
+    "google.protobuf.StringValue": pb.String,
+    "google.protobuf.Struct": pb.Struct,
+    "google.protobuf.Timestamp": pb.Timestamp,
+    "google.protobuf.UInt32Value": pb.UInt32,
+    "google.protobuf.UInt64Value": pb.UInt64,
+    "google.protobuf.Value": pb.Value,
+}
+"""The messages with a JSON form of their own."""
 
 
-# sha256:6d03f2aa892bd91fc8e3321e6cf468440fc0d5a498acfba3755e958b186fccc2
+# sha256:af68438f40eaf349be041025e9793800a2579a4af6a57defd2475dc5d69e830a
