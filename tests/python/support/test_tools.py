@@ -215,7 +215,7 @@ def test_a_hidden_field_must_come_from_the_state(state: Any, problem: str) -> No
 
 def test_a_request_is_checked_again(asynchronous: bool, canary: str) -> None:
     tool, recorder, host = save_note()
-    built = Note.model_construct(max_results=canary)
+    built = Note().model_copy(update={"max_results": canary})
     mutated = Note()
     mutated.tags.append(7)  # type: ignore[arg-type]
     for bad, problem in [

@@ -23,6 +23,7 @@ from typing_extensions import Self
 
 from .errors import GraphError
 from .state import StateContract
+from .stored import reading
 
 NO_RETRY = RetryPolicy(max_attempts=1)
 """The retry policy of nodes: tool calls are retried, where they may be, nodes not."""
@@ -114,7 +115,11 @@ class AgentGraph(StateGraph[Any, Any, Any, Any]):
                 problems,
             )
         if isinstance(checkpointer, BaseCheckpointSaver):
-            checkpointer = checkpointer.with_allowlist(self._checkpoint_types())
+            checkpointer = reading(
+                checkpointer.with_allowlist(self._checkpoint_types()),
+                self.contract.schema,
+                {name: spec.input_schema for name, spec in self.nodes.items()},
+            )
         compiled = self.compile(checkpointer, name=self.contract.agent_id)
         # with_config returns a copy that has lost the output schema (langgraph 1.2).
         compiled.config = {"recursion_limit": recursion_limit}

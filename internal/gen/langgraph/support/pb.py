@@ -215,6 +215,21 @@ class Message(BaseModel):
             # Pydantic looks for validators after this.
             cls._check_one_ofs = model_validator(mode="after")(check_one_ofs)  # type: ignore[attr-defined]
 
+    @classmethod
+    def model_construct(
+        cls, _fields_set: set[str] | None = None, **values: typing.Any
+    ) -> Self:
+        """Make a message of fields that another version of the class has stored.
+
+        LangGraph calls this for what a checkpoint holds and the class refuses.
+
+        Raises:
+            ValueError: If a value cannot be read as its field of today.
+        """
+        from . import stored
+
+        return stored.read_message(cls, values)
+
 
 class Enum(enum.IntEnum):
     """Base of the enums: reads members, their numbers and their proto names."""

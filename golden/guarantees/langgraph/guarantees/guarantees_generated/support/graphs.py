@@ -24,6 +24,7 @@ from typing_extensions import Self
 
 from .errors import GraphError
 from .state import StateContract
+from .stored import reading
 
 NO_RETRY = RetryPolicy(max_attempts=1)
 """The retry policy of nodes: tool calls are retried, where they may be, nodes not."""
@@ -115,7 +116,11 @@ class AgentGraph(StateGraph[Any, Any, Any, Any]):
                 problems,
             )
         if isinstance(checkpointer, BaseCheckpointSaver):
-            checkpointer = checkpointer.with_allowlist(self._checkpoint_types())
+            checkpointer = reading(
+                checkpointer.with_allowlist(self._checkpoint_types()),
+                self.contract.schema,
+                {name: spec.input_schema for name, spec in self.nodes.items()},
+            )
         compiled = self.compile(checkpointer, name=self.contract.agent_id)
         # with_config returns a copy that has lost the output schema (langgraph 1.2).
         compiled.config = {"recursion_limit": recursion_limit}
@@ -310,4 +315,4 @@ def _closure(start: list[str], edges: dict[str, set[str]]) -> set[str]:
     return seen
 
 
-# sha256:e185d0ae4c1394d860f7bc343072670409da7a2886e5c3b041353cfdb60880e1
+# sha256:c3c6185c9361ec46e53c3e06b4db473be60d74303ac1722d9d8d0c54dee7ca11

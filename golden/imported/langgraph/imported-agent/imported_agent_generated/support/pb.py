@@ -216,6 +216,21 @@ class Message(BaseModel):
             # Pydantic looks for validators after this.
             cls._check_one_ofs = model_validator(mode="after")(check_one_ofs)  # type: ignore[attr-defined]
 
+    @classmethod
+    def model_construct(
+        cls, _fields_set: set[str] | None = None, **values: typing.Any
+    ) -> Self:
+        """Make a message of fields that another version of the class has stored.
+
+        LangGraph calls this for what a checkpoint holds and the class refuses.
+
+        Raises:
+            ValueError: If a value cannot be read as its field of today.
+        """
+        from . import stored
+
+        return stored.read_message(cls, values)
+
 
 class Enum(enum.IntEnum):
     """Base of the enums: reads members, their numbers and their proto names."""
@@ -563,4 +578,4 @@ WELL_KNOWN_TYPES = (Timestamp, Duration, FieldMask, Empty, Value, Any)
 """The message classes of this module."""
 
 
-# sha256:e53a5b23d5b4149f8efa7e51c6173f86efcdf96bc96f326252590f8661a4788a
+# sha256:0a3543c462119ebe0a1ea4d4102aafe926fcc7990511bee95e62fdda0cab1b41
