@@ -1,0 +1,1 @@
+"""Agent `research-agent`: its nodes and its policy."""
