@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphInterrupt
 from langgraph.graph import END, START, StateGraph
@@ -291,9 +292,13 @@ def test_what_a_model_sees() -> None:
     tool = save_note()[0].as_langchain_tool()
     assert (tool.name, tool.description) == ("save_note", "Saves a note.")
     assert tool.metadata == {"tool_id": "notes.save"}
-    schema: Any = tool.tool_call_schema
-    shown = schema.model_json_schema()
-    assert set(shown["properties"]) == set(Note.model_fields) - {"tenant_id"}
+    shown: Any = tool.tool_call_schema
+    names = {json for _, json in pb.names_of(Note).values()}
+    assert set(shown["properties"]) == names - {"tenantId"}
+    assert "maxResults" in names
+    sent = convert_to_openai_tool(tool)["function"]
+    assert sent["name"] == "save_note"
+    assert set(sent["parameters"]["properties"]) == names - {"tenantId"}
     assert "tenant" not in json.dumps(shown)
     assert "tenant_id" not in tool.args
 
@@ -385,7 +390,7 @@ def test_tool_without_arguments(asynchronous: bool) -> None:
     recorder = Recorder()
     tool = Ping(Host({"ping": recorder})).as_langchain_tool()
     schema: Any = tool.tool_call_schema
-    assert schema.model_json_schema()["properties"] == {}
+    assert schema["properties"] == {}
     message = run_node(tool, {}, asynchronous)
     assert message.artifact == {"id": "1"}
     assert recorder.seen[0].payload == {}

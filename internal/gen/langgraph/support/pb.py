@@ -27,6 +27,7 @@ from pydantic import (
     GetJsonSchemaHandler,
     JsonValue,
     Strict,
+    WithJsonSchema,
     field_validator,
     model_validator,
 )
@@ -114,7 +115,12 @@ class _Utf8:
 
 Bool = Annotated[bool, Strict(), Scalar("bool")]
 String = Annotated[str, _Utf8(), Scalar("string")]
-Bytes = Annotated[bytes, Strict(), Scalar("bytes")]
+Bytes = Annotated[
+    bytes,
+    Strict(),
+    WithJsonSchema({"type": "string", "contentEncoding": "base64"}),
+    Scalar("bytes"),
+]
 Double = Annotated[float, Strict(), Scalar("double")]
 Float = Annotated[float, Strict(), Scalar("float")]
 Int32 = Annotated[int, Strict(), Field(ge=-(2**31), lt=2**31), Scalar("int32")]
@@ -180,6 +186,20 @@ def check_one_ofs(message: MessageT) -> MessageT:
     return message
 
 
+def lower_camel(name: str) -> str:
+    """Return the default ProtoJSON name of a field."""
+    return re.sub(r"_+([^_]?)", lambda m: m[1].upper(), name)
+
+
+def names_of(cls: type[BaseModel]) -> dict[str, tuple[str, str]]:
+    """Return the proto name and the ProtoJSON name of every field."""
+    names = {}
+    for field, info in cls.model_fields.items():
+        name = next((m for m in info.metadata if isinstance(m, Name)), Name(field))
+        names[field] = (name.proto, name.json or lower_camel(name.proto))
+    return names
+
+
 class Message(BaseModel):
     """Base of every generated model.
 
@@ -214,6 +234,21 @@ class Message(BaseModel):
         if any(isinstance(value, OneOf) for value in vars(cls).values()):
             # Pydantic looks for validators after this.
             cls._check_one_ofs = model_validator(mode="after")(check_one_ofs)  # type: ignore[attr-defined]
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler, /
+    ) -> JsonSchemaValue:
+        """Show the fields by their ProtoJSON names."""
+        shown = handler(schema)
+        model = handler.resolve_ref_schema(shown)
+        names = {field: json for field, (_, json) in names_of(cls).items()}
+        for key in ("properties", "required"):
+            if isinstance(fields := model.get(key), dict):
+                model[key] = {names.get(f, f): v for f, v in fields.items()}
+            elif isinstance(fields, list):
+                model[key] = [names.get(f, f) for f in fields]
+        return shown
 
     @classmethod
     def model_construct(
@@ -352,6 +387,13 @@ class Timestamp(Message, proto="google.protobuf.Timestamp"):
     seconds: Annotated[int, Strict(), Field(ge=-62135596800, le=253402300799)] = 0
     nanos: Annotated[int, Strict(), Field(ge=0, le=999_999_999)] = 0
 
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler, /
+    ) -> JsonSchemaValue:
+        """Show the ProtoJSON form."""
+        return {"type": "string", "format": "date-time"}
+
     @model_validator(mode="before")
     @classmethod
     def _accept_datetime(cls, value: object) -> object:
@@ -432,6 +474,13 @@ class Duration(Message, proto="google.protobuf.Duration"):
     seconds: Annotated[int, Strict(), Field(ge=-_MAX_DURATION, le=_MAX_DURATION)] = 0
     nanos: Annotated[int, Strict(), Field(ge=-999_999_999, le=999_999_999)] = 0
 
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler, /
+    ) -> JsonSchemaValue:
+        """Show the ProtoJSON form."""
+        return {"type": "string", "description": "Seconds, such as 1.5s."}
+
     @model_validator(mode="before")
     @classmethod
     def _accept_timedelta(cls, value: object) -> object:
@@ -499,6 +548,13 @@ class FieldMask(Message, proto="google.protobuf.FieldMask"):
 
     paths: list[String] = Field(default_factory=list)
 
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler, /
+    ) -> JsonSchemaValue:
+        """Show the ProtoJSON form."""
+        return {"type": "string", "description": "Paths, separated by commas."}
+
 
 class Empty(Message, proto="google.protobuf.Empty"):
     """A message without fields (google.protobuf.Empty)."""
@@ -523,6 +579,13 @@ class Value(Message, proto="google.protobuf.Value"):
 
     value: JsonValue = None
 
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler, /
+    ) -> JsonSchemaValue:
+        """Show the ProtoJSON form."""
+        return {}
+
     @model_validator(mode="before")
     @classmethod
     def _accept_bare(cls, value: object) -> object:
@@ -542,6 +605,13 @@ class Any(Message, proto="google.protobuf.Any"):
 
     type_url: String = ""
     value: Struct = Field(default_factory=dict)
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler, /
+    ) -> JsonSchemaValue:
+        """Show the ProtoJSON form."""
+        return {"type": "object", "properties": {"@type": {"type": "string"}}}
 
     @classmethod
     def pack(cls, message: Message) -> Self:

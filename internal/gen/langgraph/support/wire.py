@@ -137,15 +137,12 @@ class _Builder:
     def _fields(self, cls: type[pb.Message], ref: str) -> CoreSchema:
         hints = typing.get_type_hints(cls, include_extras=True)
         fields: dict[str, core_schema.ModelField] = {}
-        for name, info in cls.model_fields.items():
-            proto = next((m for m in info.metadata if isinstance(m, pb.Name)), None)
-            proto_name = proto.proto if proto else name
-            json_name = proto.json if proto and proto.json else lower_camel(proto_name)
+        for name, (proto_name, json_name) in pb.names_of(cls).items():
             aliases: list[list[str | int]] = [[json_name]]
             if proto_name != json_name:
                 aliases.append([proto_name])
             fields[name] = core_schema.model_field(
-                self._field(hints[name], info),
+                self._field(hints[name], cls.model_fields[name]),
                 validation_alias=aliases,
                 serialization_alias=json_name,
             )
@@ -361,11 +358,6 @@ class _Zero(float):
         )
 
     __hash__ = float.__hash__
-
-
-def lower_camel(name: str) -> str:
-    """Return the default ProtoJSON name of a field."""
-    return re.sub(r"_+([^_]?)", lambda m: m[1].upper(), name)
 
 
 def _takes_null(annotation: Any) -> bool:
@@ -617,7 +609,7 @@ def _read_mask(text: str) -> pb.FieldMask:
 
 
 def _print_mask(mask: pb.FieldMask) -> str:
-    paths = [lower_camel(path) for path in mask.paths]
+    paths = [pb.lower_camel(path) for path in mask.paths]
     if [_snake(path) for path in paths] != mask.paths:
         raise NoJsonForm("a path of the field mask has no lowerCamel form")
     return ",".join(paths)

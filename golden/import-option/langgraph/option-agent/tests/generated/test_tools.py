@@ -91,18 +91,18 @@ def test_tool_schema_is_valid(tool: str, generated: Any, fail: Any) -> None:
     """Models see a legal name, a description, and no parameter that state fills."""
     adapter = _registry(generated)[tool]
     shown = adapter.as_langchain_tool()
-    schema = shown.tool_call_schema.model_json_schema()
-    fields = set(schema.get("properties", {}))
+    names = generated("support.pb").names_of(adapter.input_type)
+    fields = set(shown.tool_call_schema["properties"])
+    hidden = {names[field][1] for field in adapter.spec.injected}
+    visible = {shown_as for _, shown_as in names.values()} - hidden
     problems = []
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]{0,62}", shown.name):
         problems.append(f"Tool `{tool}` has a name that models refuse")
     if not shown.description.strip():
         problems.append(f"Tool `{tool}` has no description")
-    for name in sorted(fields & set(adapter.spec.injected)):
+    for name in sorted(fields & hidden):
         problems.append(f"Tool `{tool}` shows models the injected parameter `{name}`")
-    for name in sorted(
-        fields ^ (set(adapter.input_type.model_fields) - set(adapter.spec.injected))
-    ):
+    for name in sorted((fields ^ visible) - hidden):
         problems.append(
             f"Tool `{tool}` has a schema that differs in parameter `{name}`"
         )
@@ -127,4 +127,4 @@ def test_tool_call_keeps_the_schema(tool: str, generated: Any, fail: Any) -> Non
     fail(f"Tool `{tool}` accepts a response of another shape")
 
 
-# sha256:1a62c11104d4ffc0058d56d856340018f06f24b68fe80d68fcf50b658df7db8a
+# sha256:9cd1220a7c50d8a8b2a70b87818aef96e94605984c01f95daae570e41fa4481b

@@ -29,7 +29,7 @@ from langgraph.checkpoint.base import (
 from langgraph.types import Overwrite, Send
 from pydantic import BaseModel
 
-from . import pb, wire
+from . import pb
 
 __all__ = ["UNSET", "read", "read_message", "reading"]
 
@@ -46,17 +46,14 @@ class _Names:
         """Index the fields of a class."""
         self.hints = typing.get_type_hints(cls, include_extras=True)
         self._names: dict[str, str] = {}
-        for name, info in cls.model_fields.items():
-            proto = next((m for m in info.metadata if isinstance(m, pb.Name)), None)
-            proto_name = proto.proto if proto else name
-            json_name = proto.json if proto and proto.json else None
-            for key in (json_name or wire.lower_camel(proto_name), proto_name):
+        for name, (proto_name, json_name) in pb.names_of(cls).items():
+            for key in (json_name, proto_name):
                 self._names.setdefault(key, name)
         self._names |= {name: name for name in cls.model_fields}
 
     def find(self, stored: str) -> str | None:
         """Return the name of the field that was stored under a name, if any is."""
-        for name in (stored, wire.lower_camel(stored)):
+        for name in (stored, pb.lower_camel(stored)):
             if name in self._names:
                 return self._names[name]
         return None
@@ -302,4 +299,4 @@ def reading(
     return reading
 
 
-# sha256:97958b5ab2b4979ac7e85219c43e7dd400396a4178cb90b67e045be12f446b14
+# sha256:486f05b06ab5d35614b39d075637b56dae9ea7984b8ed59e068f0b19e84c99bf

@@ -240,6 +240,7 @@ class ToolAdapter(Generic[In, Out]):
             name=self.spec.name,
             description=self.spec.description,
             args_schema=self._args_schema(),
+            shown_schema=self._shown_schema(),
             func=self._run,
             coroutine=self._arun,
             response_format="content_and_artifact",
@@ -339,6 +340,23 @@ class ToolAdapter(Generic[In, Out]):
             problems
         )
 
+    def _shown_schema(self) -> dict[str, Any]:
+        """Return the JSON schema that models see: ProtoJSON, without hidden fields."""
+        schema = self.input_type.model_json_schema()
+        if "$ref" in schema:  # A message that contains itself.
+            root = schema["$defs"][schema.pop("$ref").rpartition("/")[2]]
+            schema = {**root, **schema}
+        names = pb.names_of(self.input_type)
+        hidden = {names[name][1] for name in self.spec.injected}
+        shown = {
+            n: v for n, v in schema.get("properties", {}).items() if n not in hidden
+        }
+        schema |= {"title": self.spec.name, "description": self.spec.description}
+        schema["properties"] = shown
+        if required := [n for n in schema.pop("required", []) if n not in hidden]:
+            schema["required"] = required
+        return schema
+
     def _args_schema(self) -> type[pb.Message]:
         """Return the request's model, which reads ProtoJSON and hides fields.
 
@@ -385,6 +403,13 @@ def _content(response: pb.Message) -> tuple[str, JsonValue]:
 
 class _ModelTool(StructuredTool):
     """A tool that knows the id of the model's call while it runs."""
+
+    shown_schema: dict[str, Any]
+
+    @property
+    def tool_call_schema(self) -> dict[str, Any]:
+        """The schema of the arguments that models give."""
+        return self.shown_schema
 
     def invoke(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
@@ -489,4 +514,4 @@ class Toolset:
         )
 
 
-# sha256:e789f3d8ced612936a197d8e0cf9c8647ea75617b0bd6f036fd5f11f121c98a7
+# sha256:6a1ac5cae6a1c352438f6b1335a1d29f4e7ece5dc57ebd59da2fac5ff2d59fd8
