@@ -193,6 +193,8 @@ def lower_camel(name: str) -> str:
 
 def names_of(cls: type[BaseModel]) -> dict[str, tuple[str, str]]:
     """Return the proto name and the ProtoJSON name of every field."""
+    # Until then, the fields of types that are defined later have no metadata.
+    cls.model_rebuild()
     names = {}
     for field, info in cls.model_fields.items():
         name = next((m for m in info.metadata if isinstance(m, Name)), Name(field))

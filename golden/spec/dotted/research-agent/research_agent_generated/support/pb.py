@@ -194,6 +194,8 @@ def lower_camel(name: str) -> str:
 
 def names_of(cls: type[BaseModel]) -> dict[str, tuple[str, str]]:
     """Return the proto name and the ProtoJSON name of every field."""
+    # Until then, the fields of types that are defined later have no metadata.
+    cls.model_rebuild()
     names = {}
     for field, info in cls.model_fields.items():
         name = next((m for m in info.metadata if isinstance(m, Name)), Name(field))
@@ -648,4 +650,4 @@ WELL_KNOWN_TYPES = (Timestamp, Duration, FieldMask, Empty, Value, Any)
 """The message classes of this module."""
 
 
-# sha256:ee48271a66256168596fc02b0167c8256a81efe7a33553950202ca378e8ec095
+# sha256:b814b8c44a90e47172f65578add148ae5664e5a0aa712a1aa7d531665cc85e4f
