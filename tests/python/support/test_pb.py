@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from pydantic import Field, ValidationError
@@ -43,6 +43,21 @@ class Thing(pb.Message):
     a: pb.String | None = None
     b: pb.Int32 | None = None
     one = pb.OneOf("a", "b")
+
+
+class Early(pb.Message):
+    """A message with a renamed field of a type that is defined later."""
+
+    import_: Annotated[Late | None, pb.Name("import")] = None
+
+
+class Late(pb.Message):
+    """What the field holds."""
+
+
+def test_names_of_fields_whose_type_is_defined_later() -> None:
+    """Are those of the proto, as for others."""
+    assert pb.names_of(Early) == {"import_": ("import", "import")}
 
 
 @pytest.mark.parametrize(
