@@ -31,7 +31,6 @@ const (
 
 	messageOptionsTag = 7
 	fieldOptionsTag   = 8
-	oneofOptionsTag   = 2
 	serviceOptionsTag = 3
 	methodOptionsTag  = 4
 )

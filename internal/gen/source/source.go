@@ -33,9 +33,6 @@ type View struct {
 	// publicImporters are the files that import a file publicly, by its name;
 	// made when first asked for.
 	publicImporters map[string][]string
-	// foreignExporters are the files that hand on the declarations of a file with
-	// options of another project; made when first asked for.
-	foreignExporters map[string]map[string]bool
 }
 
 // file is a file of the request.
