@@ -140,9 +140,14 @@ golden: setup ## Refresh the descriptor sets and the goldens; fails, so CI canno
 bench: setup ## Measure the generator and the generated code.
 	$(PY) bench/run.py
 
+.PHONY: corpora
+corpora: setup ## Generate from published protos, import, type-check, compare.
+	$(PY) scripts/corpora.py --types --page
+
 .PHONY: conformance
-conformance: setup ## Run Google's ProtoJSON conformance suite on generated models.
+conformance: setup ## Run the suites for ProtoJSON and protovalidate on generated models.
 	$(PY) conformance/run.py
+	$(PY) conformance/validate/run.py
 
 .PHONY: lock
 lock: $(VENV)/.installed ## Pin requirements/dev.in again; UPGRADE=1 for the newest.

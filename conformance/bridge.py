@@ -45,6 +45,10 @@ class Bridge:
         if name.startswith("google.protobuf."):
             return self._well_known_to_model(name, message)
         cls = self._pb.message_class(name)
+        return cls(**self.fields_of(cls, message))
+
+    def fields_of(self, cls: Any, message: Message) -> dict[str, Any]:
+        """Convert the fields of an SDK message to those of a model."""
         fields: dict[str, Any] = {}
         for attribute, descriptor in self._fields(cls, message):
             if descriptor.is_extension:
@@ -54,7 +58,7 @@ class Bridge:
             elif not descriptor.has_presence or message.HasField(descriptor.name):
                 value = getattr(message, descriptor.name)
                 fields[attribute] = self._field_to_model(descriptor, value)
-        return cls(**fields)
+        return fields
 
     def _field_to_model(self, descriptor: FieldDescriptor, value: Any) -> Any:
         if _is_map(descriptor):

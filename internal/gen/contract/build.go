@@ -260,6 +260,7 @@ func (b *builder) finishMessages() {
 		md := b.work[len(b.work)-1]
 		b.work = b.work[:len(b.work)-1]
 		m := b.converted[md.FullName()]
+		m.Rules = b.messageRulesOf(md)
 		builtIn := IsBuiltIn(m.FullName)
 		if !builtIn {
 			b.contract.Messages[m.FullName] = m
@@ -278,6 +279,7 @@ func (b *builder) finishMessages() {
 				b.enum(value.Enum())
 			}
 		}
+		ignoreUnset(m)
 		for i := range md.Oneofs().Len() {
 			if od := md.Oneofs().Get(i); !od.IsSynthetic() {
 				m.Oneofs = append(m.Oneofs, b.oneof(od))
@@ -327,9 +329,10 @@ func (b *builder) indexExtensions() {
 
 func (b *builder) oneof(od protoreflect.OneofDescriptor) *Oneof {
 	oneof := &Oneof{
-		Name:    string(od.Name()),
-		Comment: b.view.Comment(od),
-		Pos:     b.view.Pos(od),
+		Name:     string(od.Name()),
+		Comment:  b.view.Comment(od),
+		Required: b.isRequired(od),
+		Pos:      b.view.Pos(od),
 	}
 	for i := range od.Fields().Len() {
 		oneof.Fields = append(oneof.Fields, string(od.Fields().Get(i).Name()))
@@ -398,6 +401,8 @@ func (b *builder) field(fd protoreflect.FieldDescriptor) *Field {
 	if option := take(b, toolOption, diagnostics); option != nil {
 		f.Tool = &ToolField{InjectFromState: text(option.Value.InjectFromState, option.Pos(1)), Pos: option.Pos()}
 	}
+	f.Rules = b.rulesOf(fd)
+	f.Behaviors = b.behaviorsOf(fd)
 	return f
 }
 

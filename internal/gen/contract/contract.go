@@ -9,7 +9,11 @@
 // requests give equal contracts whatever the order of their files.
 package contract
 
-import "github.com/ameideio/protoc-gen-ameide-agent/internal/gen/diag"
+import (
+	"slices"
+
+	"github.com/ameideio/protoc-gen-ameide-agent/internal/gen/diag"
+)
 
 // Pos is a place in a proto file.
 type Pos = diag.Pos
@@ -185,8 +189,9 @@ type Message struct {
 	Comment    string
 	Deprecated bool
 	// MapEntry messages never appear in a contract: their fields are maps.
-	Fields []*Field // declaration order
-	Oneofs []*Oneof // declaration order, without the synthetic ones of `optional`
+	Fields []*Field      // declaration order
+	Oneofs []*Oneof      // declaration order, without the synthetic ones of `optional`
+	Rules  *MessageRules // nil without any
 	Pos    Pos
 }
 
@@ -205,7 +210,9 @@ type Oneof struct {
 	Name    string
 	Comment string
 	Fields  []string // proto names, declaration order
-	Pos     Pos
+	// Required says that exactly one of the fields is set.
+	Required bool
+	Pos      Pos
 }
 
 // Cardinality says how many values a field holds.
@@ -281,7 +288,13 @@ type Field struct {
 
 	State *StateField // nil without the state_field option
 	Tool  *ToolField  // nil without the tool_field option
+	Rules *Rules      // nil without validation rules
+	// Behaviors are what google.api.field_behavior says, in the order of the proto.
+	Behaviors []Behavior
 }
+
+// Is reports whether the field has a behavior.
+func (f *Field) Is(behavior Behavior) bool { return slices.Contains(f.Behaviors, behavior) }
 
 // StateField is the state_field option of a field.
 type StateField struct {

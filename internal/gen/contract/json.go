@@ -114,18 +114,20 @@ type jsonFact struct {
 }
 
 type jsonMessage struct {
-	Name       string      `json:"name"`
-	Role       Role        `json:"role,omitempty"`
-	Comment    string      `json:"comment,omitempty"`
-	Deprecated bool        `json:"deprecated,omitempty"`
-	Fields     []jsonField `json:"fields"`
-	Oneofs     []jsonOneof `json:"oneofs,omitempty"`
+	Name       string            `json:"name"`
+	Role       Role              `json:"role,omitempty"`
+	Comment    string            `json:"comment,omitempty"`
+	Deprecated bool              `json:"deprecated,omitempty"`
+	Fields     []jsonField       `json:"fields"`
+	Oneofs     []jsonOneof       `json:"oneofs,omitempty"`
+	Rules      *jsonMessageRules `json:"rules,omitempty"`
 }
 
 type jsonOneof struct {
-	Name    string   `json:"name"`
-	Comment string   `json:"comment,omitempty"`
-	Fields  []string `json:"fields"`
+	Name     string   `json:"name"`
+	Comment  string   `json:"comment,omitempty"`
+	Fields   []string `json:"fields"`
+	Required bool     `json:"required,omitempty"`
 }
 
 type jsonField struct {
@@ -145,6 +147,8 @@ type jsonField struct {
 	Deprecated bool            `json:"deprecated,omitempty"`
 	State      *jsonStateField `json:"state,omitempty"`
 	Tool       *jsonToolField  `json:"tool,omitempty"`
+	Behaviors  []Behavior      `json:"behaviors,omitempty"`
+	Rules      *jsonRules      `json:"rules,omitempty"`
 }
 
 type jsonStateField struct {
@@ -249,8 +253,9 @@ func messageJSON(m *Message) jsonMessage {
 		Deprecated: m.Deprecated,
 		Fields:     convert(m.Fields, fieldJSON),
 		Oneofs: convert(m.Oneofs, func(o *Oneof) jsonOneof {
-			return jsonOneof{Name: o.Name, Comment: o.Comment, Fields: o.Fields}
+			return jsonOneof{Name: o.Name, Comment: o.Comment, Fields: o.Fields, Required: o.Required}
 		}),
+		Rules: messageRulesJSON(m.Rules),
 	}
 }
 
@@ -286,6 +291,8 @@ func fieldJSON(f *Field) jsonField {
 	if t := f.Tool; t != nil {
 		j.Tool = &jsonToolField{InjectFromState: t.InjectFromState.Value}
 	}
+	j.Behaviors = f.Behaviors
+	j.Rules = rulesJSON(f.Rules)
 	return j
 }
 

@@ -84,6 +84,15 @@ var (
 	BrokenFile       = Kind{"AG069", "broken-file", "A file descriptor of the request is not valid"}
 )
 
+// The kinds about validation rules.
+var (
+	RuleMismatch    = Kind{"AG080", "rule-mismatch", "A validation rule is for another type than its field's"}
+	UnknownRule     = Kind{"AG081", "unknown-rule", "A validation rule is not known to this version of the plugin"}
+	BadRule         = Kind{"AG082", "bad-rule", "A validation rule contradicts itself or names what does not exist"}
+	UnsupportedRule = Kind{"AG083", "unsupported-rule", "A validation rule cannot be kept by the models"}
+	StateRule       = Kind{"AG084", "state-rule", "A validation rule of a state cannot hold while it is written"}
+)
+
 // Kinds returns every kind, in the order of the codes.
 func Kinds() []Kind {
 	return []Kind{
@@ -104,5 +113,7 @@ func Kinds() []Kind {
 		NoFactType, DuplicateFactType, UnknownKeyField, BadKeyField, StrayEventFact,
 
 		PackageCollision, BrokenFile,
+
+		RuleMismatch, UnknownRule, BadRule, UnsupportedRule, StateRule,
 	}
 }

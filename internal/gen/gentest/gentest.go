@@ -46,6 +46,8 @@ type Case struct {
 	Drop []string `json:"drop"`
 	// BuildFlags are flags of `buf build` for the image.
 	BuildFlags []string `json:"build_flags"`
+	// Protovalidate says that the image is built with protovalidate's protos.
+	Protovalidate bool `json:"protovalidate"`
 }
 
 // RunNames are the names of the runs, sorted.

@@ -129,6 +129,8 @@ type initView struct {
 
 type projectView struct {
 	Name, Description, Package, Subpackages toml.String
+	// UsesCEL says that models have rules that need a library.
+	UsesCEL bool
 }
 
 // project adds the files around the package.
@@ -147,6 +149,7 @@ func (g *generation) project() error {
 		Description: toml.Quote("The generated package of agent " + g.agent.ID.Value + "."),
 		Package:     toml.Quote(g.pkg.String()),
 		Subpackages: toml.Quote(g.pkg.String() + ".*"),
+		UsesCEL:     usesExpressions(g.agent),
 	})
 	if err != nil {
 		return err

@@ -175,8 +175,8 @@ func (t *types) sort(a *contract.Agent) {
 
 // uses are the names that the annotations of a module need.
 type uses struct {
-	annotated, field, overwrite, chat, chatUpdate, addMessages, untracked, untrackedReducer bool
-	reducers                                                                                []string
+	annotated, field, overwrite, chat, chatUpdate, addMessages, untracked, untrackedReducer, rules bool
+	reducers                                                                                       []string
 }
 
 // value is the type of one value of a field.
@@ -201,23 +201,32 @@ func (t *types) value(f *field, u *uses) (py.Expr, error) {
 	return py.Expr{}, fmt.Errorf("field %s has the unknown type %s %s", f.Pos.Element, f.Kind, f.Type)
 }
 
-// plain is the type of a field without its metadata.
-func (t *types) plain(f *field, u *uses) (py.Expr, error) {
+// plain is the type of a field without its metadata. When it is checked, its
+// elements have their rules.
+func (t *types) plain(f *field, checked bool, u *uses) (py.Expr, error) {
 	value, err := t.value(f, u)
 	if err != nil {
 		return py.Expr{}, err
 	}
+	rules := f.Rules
+	if !checked || isFree(rules) {
+		rules = &contract.Rules{}
+	}
 	switch {
 	case f.Cardinality == contract.Repeated:
-		return py.Index(py.Ref("list"), value), nil
+		return py.Index(py.Ref("list"), t.element(f, value, rules.Items, u)), nil
 	case f.Cardinality == contract.Map:
-		return py.Index(py.Ref("dict"), py.Ref(scalars[f.Key]), value), nil
-	case f.optional():
+		key := t.element(f, py.Ref(scalars[f.Key]), rules.Keys, u)
+		return py.Index(py.Ref("dict"), key, t.element(f, value, rules.Values, u)), nil
+	case f.optional() && (!checked || !t.mandatory(f)):
 		return py.Union(value, py.None), nil
 	default:
 		return value, nil
 	}
 }
+
+// mandatory reports whether a message without the field is not valid.
+func (t *types) mandatory(f *field) bool { return f.Mandatory(t.enums[f.Type].enum) }
 
 // optional reports whether the attribute is None when the field is unset. A
 // default of its own does not fill it: that it is unset must be seen.
@@ -305,14 +314,34 @@ func (f *field) channel(plain py.Expr, u *uses) []py.Expr {
 	}
 }
 
+// place is where a field is declared.
+type place int
+
+// The places: a state holds what was checked when it was written, in parts.
+const (
+	inMessage place = iota
+	inState
+	// inOutput is what leaves the state, and the states of others.
+	inOutput
+)
+
 // declare is the line of a field in a model.
-func (t *types) declare(f *field, inState bool, u *uses) (py.Code, error) {
-	plain, err := t.plain(f, u)
+func (t *types) declare(f *field, where place, u *uses) (py.Code, error) {
+	checked := where == inMessage
+	plain, err := t.plain(f, checked, u)
 	if err != nil {
 		return py.Code{}, err
 	}
 	metadata := f.names()
-	if inState && f.State != nil {
+	if checked {
+		metadata = append(t.checks(f, plain, u), metadata...)
+	}
+	for _, behavior := range []contract.Behavior{contract.BehaviorRequired, contract.BehaviorOutputOnly} {
+		if where == inMessage && f.Is(behavior) {
+			metadata = append(metadata, py.Ref("pb."+string(behavior)))
+		}
+	}
+	if where == inState && f.State != nil {
 		metadata = append(metadata, f.channel(plain, u)...)
 	}
 	annotation := plain
@@ -329,12 +358,12 @@ func (t *types) declare(f *field, inState bool, u *uses) (py.Code, error) {
 	}
 	factory := map[contract.Cardinality]string{contract.Repeated: "list", contract.Map: "dict"}[f.Cardinality]
 	switch {
-	case factory != "":
-		options = append([]py.Arg{py.Key(mustIdent("default_factory"), py.Ref(factory))}, options...)
-	case f.Presence == contract.Required:
+	case f.Presence == contract.Required || checked && t.mandatory(f):
 		if len(options) == 0 {
 			return py.Declare(1, f.name, annotation), nil
 		}
+	case factory != "":
+		options = append([]py.Arg{py.Key(mustIdent("default_factory"), py.Ref(factory))}, options...)
 	default:
 		value, err := t.zero(f)
 		if err != nil {

@@ -114,12 +114,22 @@ func newEnumView(names enumNames) enumView {
 }
 
 func (t *types) modelView(m *model, isState bool, u *uses) (modelView, error) {
+	bases := []py.Arg{py.Pos(py.Ref("pb.Message")), py.Key(mustIdent("proto"), py.Str(m.message.FullName))}
+	where := inMessage
+	switch {
+	case isState:
+		where = inState
+	case m.message.Role.Value == contract.RoleState:
+		where = inOutput
+	default:
+		bases = append(bases, t.messageRules(m, u)...)
+	}
 	v := modelView{
-		Class: py.Class(0, m.class, py.Pos(py.Ref("pb.Message")), py.Key(mustIdent("proto"), py.Str(m.message.FullName))),
+		Class: py.Class(0, m.class, bases...),
 		Doc:   py.Doc(1, m.message.Comment, "Message `"+m.message.FullName+"`."),
 	}
 	for _, f := range m.fields {
-		line, err := t.declare(f, isState, u)
+		line, err := t.declare(f, where, u)
 		if err != nil {
 			return modelView{}, err
 		}
@@ -136,6 +146,9 @@ func (t *types) modelView(m *model, isState bool, u *uses) (modelView, error) {
 			if slices.Contains(oneof.Fields, f.Name) {
 				members = append(members, py.Pos(py.Str(f.name.String())))
 			}
+		}
+		if oneof.Required && where == inMessage {
+			members = append(members, py.Key(mustIdent("required"), py.True))
 		}
 		v.Oneofs = append(v.Oneofs, py.Assign(1, name, py.Call(py.Ref("pb.OneOf"), members...)))
 	}
@@ -160,9 +173,13 @@ func (v *stateView) classes(a *contract.Agent, state *model, t *types, u *uses) 
 
 	var outputKeys []py.Expr
 	for _, f := range state.fields {
-		plain, err := t.plain(f, u)
+		plain, err := t.plain(f, true, u)
 		if err != nil {
 			return err
+		}
+		if checks := t.checks(f, plain, u); len(checks) > 0 {
+			u.annotated = true
+			plain = py.Index(py.Ref("Annotated"), append([]py.Expr{plain}, checks...)...)
 		}
 		if f.merges() {
 			u.overwrite, v.Merges = true, true
@@ -173,14 +190,18 @@ func (v *stateView) classes(a *contract.Agent, state *model, t *types, u *uses) 
 			plain = py.Union(plain, py.Ref("Overwrite"))
 		}
 		v.Update.Fields = append(v.Update.Fields, py.Declare(1, f.name, plain))
-		line, err := t.declare(f, false, u)
-		if err != nil {
-			return err
-		}
 		if f.State != nil && f.State.PublicInput.Value {
+			line, err := t.declare(f, inMessage, u)
+			if err != nil {
+				return err
+			}
 			v.Input.Fields = append(v.Input.Fields, line)
 		}
 		if f.State != nil && f.State.PublicOutput.Value {
+			line, err := t.declare(f, inOutput, u)
+			if err != nil {
+				return err
+			}
 			v.Output.Fields = append(v.Output.Fields, line)
 			outputKeys = append(outputKeys, py.Str(f.name.String()))
 		}
@@ -192,6 +213,7 @@ func (v *stateView) classes(a *contract.Agent, state *model, t *types, u *uses) 
 	v.Contract = py.Assign(0, mustIdent("STATE"), py.Call(py.Ref("StateContract"),
 		py.Key(mustIdent("agent_id"), py.Str(a.ID.Value)),
 		py.Key(mustIdent("schema"), py.Name(state.class)),
+		py.Key(mustIdent("update_schema"), py.Name(names[0])),
 		py.Key(mustIdent("input_schema"), py.Name(names[1])),
 		py.Key(mustIdent("output_schema"), py.Name(names[2])),
 		py.Key(mustIdent("types"), py.Tuple(py.Star(py.Ref("MODELS")), py.Star(py.Ref("ENUMS")))),
@@ -215,6 +237,9 @@ func (v *stateView) imports(u *uses) {
 		third.add("pydantic", "Field")
 	}
 	local.add("..support", "pb")
+	if u.rules {
+		local.add("..support", "rules")
+	}
 	if u.untrackedReducer {
 		local.add("..support.channels", "UntrackedReducer")
 	}

@@ -44,6 +44,7 @@ func Check(c *contract.Contract, p params.Parameters) []diag.Diagnostic {
 	checker.checkTools()
 	checker.checkFacts()
 	checker.checkPackages()
+	checker.checkValidation()
 	return diag.Canonical(checker.diagnostics)
 }
 

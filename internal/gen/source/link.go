@@ -42,7 +42,8 @@ func (v *View) closure() ([]*file, []diag.Diagnostic) {
 		state[root.name()] = entered
 		for stack := []*step{{file: root}}; len(stack) > 0; {
 			top := stack[len(stack)-1]
-			dependencies := top.file.proto.GetDependency()
+			imports := top.file.proto.GetDependency()
+			dependencies := slices.Concat(imports, v.optionImports(top.file.proto))
 			if top.next == len(dependencies) {
 				state[top.file.name()] = done
 				order = append(order, top.file)
@@ -52,6 +53,9 @@ func (v *View) closure() ([]*file, []diag.Diagnostic) {
 			index := top.next
 			top.next++
 			pos := top.file.at([]int32{fileDependencyTag, int32(index)}, "")
+			if index >= len(imports) {
+				pos = top.file.at([]int32{fileOptionDependencyTag}, "")
+			}
 			name := dependencies[index]
 			imported := v.files[name]
 			switch {

@@ -31,6 +31,7 @@ const (
 
 	messageOptionsTag = 7
 	fieldOptionsTag   = 8
+	oneofOptionsTag   = 2
 	serviceOptionsTag = 3
 	methodOptionsTag  = 4
 )

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/dynamicpb"
 	"google.golang.org/protobuf/types/pluginpb"
 
 	"github.com/ameideio/protoc-gen-ameide-agent/internal/gen/diag"
@@ -33,6 +34,11 @@ type View struct {
 	// publicImporters are the files that import a file publicly, by its name;
 	// made when first asked for.
 	publicImporters map[string][]string
+	// foreignExporters are the files that hand on the declarations of a file with
+	// options of another project; made when first asked for.
+	foreignExporters map[string]map[string]bool
+	// types are the extensions of the linked files; made when first asked for.
+	types *dynamicpb.Types
 }
 
 // file is a file of the request.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+import types
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Annotated, Any
 
 import pytest
-from pydantic import Field, ValidationError
-from support import pb
+from pydantic import Field, TypeAdapter, ValidationError
+from support import pb, protojson
 
 
 class Level(pb.OpenEnum):
@@ -195,3 +197,37 @@ def test_timestamps_and_durations_are_ordered() -> None:
     """They compare by seconds, then by nanoseconds."""
     assert pb.Timestamp(seconds=1) < pb.Timestamp(seconds=1, nanos=1)
     assert pb.Duration(seconds=-1) <= pb.Duration()
+
+
+class Ring(pb.Message):
+    """A message whose type is held by a type that it holds."""
+
+    next_: Annotated[Bead | None, pb.Name("next")] = None
+
+
+class Bead(pb.Message):
+    """The other message."""
+
+    class_: Annotated[Ring | None, pb.Name("class", "Klass")] = None
+
+
+def test_names_in_a_circle_of_types() -> None:
+    """Pydantic does not know them yet when it makes the class."""
+    assert pb.names_of(Ring) == {"next_": ("next", "next")}
+    assert pb.names_of(Bead) == {"class_": ("class", "Klass")}
+    ring = protojson.from_json(Ring, {"next": {"Klass": {"next": {}}}})
+    assert protojson.to_json(ring) == {"next": {"Klass": {"next": {}}}}
+
+
+def test_long_circles_of_types() -> None:
+    """Pydantic nests as deep as the circle is long."""
+    size = 150
+    source = "from __future__ import annotations\nfrom support import pb\n"
+    for i in range(size):
+        source += f"class M{i}(pb.Message):\n    m: M{(i + 1) % size} | None = None\n"
+    module = types.ModuleType("long_circle")
+    sys.modules["long_circle"] = module
+    exec(source, module.__dict__)
+    nested = {"m": {"m": {"m": {}}}}
+    assert protojson.to_json(protojson.from_json(module.M7, nested)) == nested
+    assert TypeAdapter(module.M9).validate_python(nested).m.m.m == module.M12()

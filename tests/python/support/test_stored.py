@@ -106,6 +106,7 @@ def run(state: type[pb.Message], saver: Any, update: dict[str, Any]) -> Any:
     contract = StateContract(
         agent_id="a",
         schema=state,
+        update_schema=state,
         input_schema=state,
         output_schema=state,
         types=[c for c in kept if c.__module__ == PACKAGE],

@@ -18,8 +18,8 @@ type Expr struct {
 	bare bool
 	// tuple says that a single item takes a comma, as in `(1,)`.
 	tuple bool
-	// union marks `X | Y`, which needs parentheses of its own to break.
-	union bool
+	// union are the parts of `X | Y`, which needs parentheses of its own to break.
+	union []string
 	// signed marks a number with a minus, which gets no parentheses of its own.
 	signed bool
 	// text is the value of prose, which may be broken between words.
@@ -135,7 +135,10 @@ func Union(types ...Expr) Expr {
 	for i, t := range types {
 		parts[i] = t.String()
 	}
-	return Expr{head: strings.Join(parts, " | "), union: len(types) > 1}
+	if len(types) < 2 {
+		return Expr{head: strings.Join(parts, " | ")}
+	}
+	return Expr{head: strings.Join(parts, " | "), union: parts}
 }
 
 // List is a list display.
@@ -194,6 +197,9 @@ func (e Expr) print(indent, col, after int) string {
 	}
 	if e.breakable() {
 		return e.explode(indent)
+	}
+	if e.union != nil {
+		return strings.Join(e.union, "\n"+strings.Repeat(" ", indent)+"| ")
 	}
 	if lines := wrap(e.text, width-indent-4); len(lines) > 1 {
 		inner := "\n" + strings.Repeat(" ", indent+4)

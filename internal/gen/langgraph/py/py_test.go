@@ -281,6 +281,9 @@ func (s *sampler) value(depth int, long bool) Expr {
 
 func (s *sampler) annotation() Expr {
 	simple := Name(s.ident())
+	if s.IntN(12) == 0 {
+		simple = Name(ident(simple.String() + strings.Repeat("z", 60+s.IntN(60))))
+	}
 	switch s.IntN(6) {
 	case 0:
 		return Union(simple, None)

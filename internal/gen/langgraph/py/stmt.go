@@ -74,6 +74,9 @@ func (e Expr) fitsBelow(level Level) bool {
 // Declare is `target: annotation`.
 func Declare(level Level, target Ident, annotation Expr) Code {
 	prefix := target.name + ": "
+	if start := level.columns() + columns(prefix); annotation.union != nil && start+columns(annotation.String()) > width {
+		return Code{level.indent() + prefix + wrapped(level, annotation)}
+	}
 	return Code{level.indent() + prefix + last(level, columns(prefix), annotation, true)}
 }
 
@@ -82,7 +85,7 @@ func DeclareAs(level Level, target Ident, annotation, value Expr) Code {
 	line := target.name + ": " + annotation.String() + " = "
 	start := level.columns() + columns(line)
 	whole := start+columns(value.String()) <= width
-	plain := !annotation.breakable() && !annotation.union
+	plain := !annotation.breakable() && annotation.union == nil
 	if !whole {
 		// The annotation stays whole when the value can begin on its line: with its
 		// own bracket, or with a parenthesis around it.

@@ -19,10 +19,12 @@ __all__ = ["ALLOWED_PACKAGES", "HUMAN_MODULES", "GeneratedTree"]
 ALLOWED_PACKAGES = frozenset(
     {
         "aiosqlite",
+        "celpy",
         "httpx2",
         "langchain",
         "langchain_core",
         "langgraph",
+        "lark",
         "pydantic",
         "pydantic_core",
         "tenacity",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import operator
+import types
 import typing
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -26,6 +29,7 @@ class StateContract(Generic[InputT, OutputT]):
     Attributes:
         agent_id: The agent.
         schema: The state model.
+        update_schema: The fields that a node may return, with their rules.
         input_schema: The fields that callers may set.
         output_schema: The fields that callers see.
     """
@@ -35,6 +39,7 @@ class StateContract(Generic[InputT, OutputT]):
         *,
         agent_id: str,
         schema: type[pb.Message],
+        update_schema: type,
         input_schema: type[InputT],
         output_schema: type[OutputT],
         types: Iterable[type] = (),
@@ -44,12 +49,14 @@ class StateContract(Generic[InputT, OutputT]):
         Args:
             agent_id: The agent.
             schema: The state model.
+            update_schema: The fields that a node may return, with their rules.
             input_schema: The fields that callers may set.
             output_schema: The fields that callers see.
             types: The generated models and enums, which checkpoints may hold.
         """
         self.agent_id = agent_id
         self.schema = schema
+        self.update_schema = update_schema
         self.input_schema = input_schema
         self.output_schema = output_schema
         self._types = (schema, input_schema, output_schema, *types)
@@ -65,7 +72,8 @@ class StateContract(Generic[InputT, OutputT]):
 
     @cached_property
     def _adapters(self) -> dict[str, TypeAdapter[Any]]:
-        return {name: TypeAdapter(hint) for name, hint in self._hints.items()}
+        hints = typing.get_type_hints(self.update_schema, include_extras=True)
+        return {name: TypeAdapter(_written(hint)) for name, hint in hints.items()}
 
     @cached_property
     def _conversations(self) -> set[str]:
@@ -249,6 +257,14 @@ class StateContract(Generic[InputT, OutputT]):
         """Module and name of each type that a checkpoint of the state may hold."""
         types = [*self._types, *pb.WELL_KNOWN_TYPES]
         return {(t.__module__, t.__name__) for t in types}
+
+
+def _written(hint: Any) -> Any:
+    """Return the type of a value that is written, without `Overwrite`."""
+    if typing.get_origin(hint) not in (typing.Union, types.UnionType):
+        return hint
+    kinds = [a for a in typing.get_args(hint) if a is not Overwrite]
+    return functools.reduce(operator.or_, kinds)
 
 
 def _messages(value: Any) -> list[BaseMessage]:

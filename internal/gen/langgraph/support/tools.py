@@ -34,7 +34,7 @@ from pydantic import (
     model_validator,
 )
 
-from . import pb, protojson
+from . import behaviors, pb, protojson
 from .config import suggest
 from .errors import ConfigError, ToolContractError, ToolError
 from .transports import ToolRequest, ToolTransport
@@ -282,6 +282,8 @@ class ToolAdapter(Generic[In, Out]):
             self._violation(*protojson.problems_of(error))
         except protojson.JsonError as error:
             self._violation(*error.problems)
+        if unset := list(behaviors.missing(message)):
+            self._violation(*(f"`{path}`: required" for path in unset))
         return ToolRequest(
             tool_id=self.spec.tool_id,
             service=self.spec.service,

@@ -15,7 +15,7 @@ import re
 import struct
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from functools import cache, cached_property
 from typing import Annotated, Any, TypeVar, get_args, get_origin
@@ -32,7 +32,7 @@ from pydantic_core import (
     core_schema,
 )
 
-from . import pb
+from . import pb, rules
 
 M = TypeVar("M", bound=pb.Message)
 
@@ -115,11 +115,15 @@ class _Record:
 class _Builder:
     def __init__(self, use: Use) -> None:
         self._use = use
-        self._definitions: dict[type, CoreSchema | None] = {}
+        self._met: set[type[pb.Message]] = set()
+        self._pending: list[tuple[type[pb.Message], str]] = []
 
     def build(self, annotation: Any) -> CoreSchema:
         root = self._type(annotation)
-        definitions = [d for d in self._definitions.values() if d is not None]
+        definitions = []
+        # Not by recursion: types may hold each other in long chains.
+        while self._pending:
+            definitions.append(self._fields(*self._pending.pop()))
         return core_schema.definitions_schema(root, definitions)
 
     def _message(self, cls: type[pb.Message]) -> CoreSchema:
@@ -129,9 +133,9 @@ class _Builder:
         if well_known is not None:
             return well_known
         ref = f"{cls.__module__}.{cls.__qualname__}:{id(cls)}"
-        if cls not in self._definitions:
-            self._definitions[cls] = None
-            self._definitions[cls] = self._fields(cls, ref)
+        if cls not in self._met:
+            self._met.add(cls)
+            self._pending.append((cls, ref))
         return core_schema.definition_reference_schema(ref)
 
     def _fields(self, cls: type[pb.Message], ref: str) -> CoreSchema:
@@ -175,13 +179,22 @@ class _Builder:
     def _type(self, annotation: Any) -> CoreSchema:
         origin, args = get_origin(annotation), get_args(annotation)
         if origin is Annotated:
+            if type(None) in get_args(args[0]):
+                (inner,) = [a for a in get_args(args[0]) if a is not type(None)]
+                return self._type(_constrained(inner, args[1:]))
             for marker in args[1:]:
                 if isinstance(marker, pb.Scalar):
                     return _scalar(marker.kind, annotation)
                 if hasattr(marker, "__protojson__"):
                     print_, read = marker.__protojson__()
                     return _converted(read, print_)
-            return self._type(args[0])
+            value = self._type(args[0])
+            constraints = [m for m in args[1:] if isinstance(m, _CONSTRAINTS)]
+            if not constraints or self._use is Use.PRINT:
+                return value
+            base = get_origin(args[0]) or Any
+            checked = TypeAdapter(_constrained(base, constraints)).core_schema
+            return core_schema.chain_schema([value, checked])
         if origin in (typing.Union, types.UnionType):
             (inner,) = [a for a in args if a is not type(None)]
             return self._type(inner)
@@ -327,6 +340,7 @@ def _constructor(cls: type[M]) -> Callable[[Any], M]:
         name: info for name, info in cls.model_fields.items() if not info.is_required()
     }
     has_one_ofs = bool(pb.one_ofs(cls))
+    has_rules = pb.has_rules(cls)
     assign = object.__setattr__
 
     def construct(parts: tuple[dict[str, Any], Any, set[str]]) -> M:
@@ -342,9 +356,20 @@ def _constructor(cls: type[M]) -> Callable[[Any], M]:
         assign(message, "__pydantic_private__", None)
         if has_one_ofs:
             pb.check_one_ofs(message)
+        if has_rules:
+            rules.check(message)
         return message
 
     return construct
+
+
+_CONSTRAINTS = (FieldInfo, rules.Rule, rules.Required, rules.IgnoreZero)
+"""What annotations hold of validation rules."""
+
+
+def _constrained(base: Any, metadata: Iterable[Any]) -> Any:
+    """Return the annotation of a type with metadata."""
+    return Annotated[(base, *metadata)]
 
 
 class _Zero(float):
@@ -537,14 +562,16 @@ def _map_key(annotation: Any) -> CoreSchema:
                 raise _error("a key must be true or false")
             return bool(text == "true")
 
-        return core_schema.no_info_plain_validator_function(
-            read_bool, serialization=core_schema.simple_ser_schema("bool")
+        key: CoreSchema = core_schema.no_info_plain_validator_function(read_bool)
+        print_ = core_schema.simple_ser_schema("bool")
+    else:
+        low, high = _INTEGERS[kind]
+        key = core_schema.no_info_plain_validator_function(
+            lambda text: _integer(text, low, high)
         )
-    low, high = _INTEGERS[kind]
-    return core_schema.no_info_plain_validator_function(
-        lambda text: _integer(text, low, high),
-        serialization=core_schema.simple_ser_schema("int"),
-    )
+        print_ = core_schema.simple_ser_schema("int")
+    own = TypeAdapter(annotation).core_schema
+    return core_schema.chain_schema([key, own], serialization=print_)
 
 
 def _from_string(parse: Callable[[str], Any]) -> Callable[[Any], Any]:

@@ -96,6 +96,7 @@ ENUMS: tuple[type[IntEnum], ...] = ()
 STATE = StateContract(
     agent_id="research-agent",
     schema=ResearchStateModel,
+    update_schema=ResearchStateUpdate,
     input_schema=ResearchStateInput,
     output_schema=ResearchStateOutput,
     types=(*MODELS, *ENUMS),
@@ -111,4 +112,4 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     return {model.__name__: model.model_json_schema() for model in MODELS}
 
 
-# sha256:5fd1ab52eda36d439a2174a3ac06f43f6ad8f3786fd3504061bd7b6165554af1
+# sha256:6c03001e1ef14031a6b4d7eb5bee5fafc39ba3e8cc36616f7f98218c4646d422

@@ -193,6 +193,7 @@ ENUMS: tuple[type[IntEnum], ...] = (Mood,)
 STATE = StateContract(
     agent_id="guarantees",
     schema=GuaranteesStateModel,
+    update_schema=GuaranteesStateUpdate,
     input_schema=GuaranteesStateInput,
     output_schema=GuaranteesStateOutput,
     types=(*MODELS, *ENUMS),
@@ -208,4 +209,4 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     return {model.__name__: model.model_json_schema() for model in MODELS}
 
 
-# sha256:427743e586a660fe9bc863de545d9bc0d1d82a2fc6847a46b8879dcabe69aee0
+# sha256:c589831ead4877e074ee2c8024f6b7a1cc78caf83f14cd26da23cb55715ae49f

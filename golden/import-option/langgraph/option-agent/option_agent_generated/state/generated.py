@@ -79,6 +79,7 @@ ENUMS: tuple[type[IntEnum], ...] = ()
 STATE = StateContract(
     agent_id="option-agent",
     schema=OptionStateModel,
+    update_schema=OptionStateUpdate,
     input_schema=OptionStateInput,
     output_schema=OptionStateOutput,
     types=(*MODELS, *ENUMS),
@@ -94,4 +95,4 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     return {model.__name__: model.model_json_schema() for model in MODELS}
 
 
-# sha256:f73909affcd2a2fc01dd6509812d5dafbb008905d755f4a17c028293d756cd07
+# sha256:5c10ea762ce239584fcb23d6939289d70a78a984cd0f2d7d8148c9ecec664915

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import enum
 import re
+import sys
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ from typing_extensions import Self
 
 __all__ = [
     "Any",
+    "Behavior",
     "Bool",
     "Bytes",
     "ClosedEnum",
@@ -53,8 +55,10 @@ __all__ = [
     "Message",
     "Name",
     "NullValue",
+    "OUTPUT_ONLY",
     "OneOf",
     "OpenEnum",
+    "REQUIRED",
     "Scalar",
     "String",
     "Struct",
@@ -97,6 +101,20 @@ class Name:
     json: str | None = None
 
 
+class Behavior(enum.Enum):
+    """What google.api.field_behavior says of a field, which requests must keep."""
+
+    REQUIRED = "REQUIRED"
+    OUTPUT_ONLY = "OUTPUT_ONLY"
+
+
+REQUIRED = Behavior.REQUIRED
+"""Marks a field that a request must set."""
+
+OUTPUT_ONLY = Behavior.OUTPUT_ONLY
+"""Marks a field that the service sets, and no request."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Utf8:
     """Refuses text that is not Unicode: lone surrogates."""
@@ -137,11 +155,13 @@ class OneOf:
 
     Attributes:
         members: The names of the fields.
+        required: Whether one of them must be set.
     """
 
-    def __init__(self, *members: str) -> None:
+    def __init__(self, *members: str, required: bool = False) -> None:
         """Group the fields of these names."""
         self.members = members
+        self.required = required
 
     def __set_name__(self, owner: type, name: str) -> None:
         """Remember the name of the oneof."""
@@ -187,6 +207,30 @@ def check_one_ofs(message: MessageT) -> MessageT:
     return message
 
 
+class MessageRule(typing.Protocol):
+    """A rule for a whole message, of module `rules`."""
+
+    def check(self, message: typing.Any) -> typing.Iterator[typing.Any]:
+        """Say what is wrong with a message of which every field is right."""
+        ...
+
+
+def has_rules(cls: type[Message]) -> bool:
+    """Tell whether a message has rules that are about several of its fields."""
+    return bool(cls.__rules__) or any(group.required for group in one_ofs(cls))
+
+
+@classmethod  # type: ignore[misc]
+def _check_rules(
+    cls: type[Message],
+    value: typing.Any,
+    validate: Callable[[typing.Any], Message],
+) -> Message:
+    from . import rules
+
+    return rules.check_message(cls, value, validate)
+
+
 def lower_camel(name: str) -> str:
     """Return the default ProtoJSON name of a field."""
     return re.sub(r"_+([^_]?)", lambda m: m[1].upper(), name)
@@ -194,13 +238,17 @@ def lower_camel(name: str) -> str:
 
 def names_of(cls: type[BaseModel]) -> dict[str, tuple[str, str]]:
     """Return the proto name and the ProtoJSON name of every field."""
-    # Until then, the fields of types that are defined later have no metadata.
-    cls.model_rebuild()
+    # Not those of Pydantic: in types that hold each other, it lacks the metadata.
+    hints = typing.get_type_hints(cls, include_extras=True)
     names = {}
-    for field, info in cls.model_fields.items():
-        name = next((m for m in info.metadata if isinstance(m, Name)), Name(field))
+    for field in cls.model_fields:
+        markers = getattr(hints[field], "__metadata__", ())
+        name = next((m for m in markers if isinstance(m, Name)), Name(field))
         names[field] = (name.proto, name.json or lower_camel(name.proto))
     return names
+
+
+_DEEP = 50_000
 
 
 class Message(BaseModel):
@@ -215,19 +263,44 @@ class Message(BaseModel):
         frozen=True,
         hide_input_in_errors=True,
         ignored_types=(OneOf,),
+        # Names that would hide Pydantic's have a `_`, which these do not look at.
+        protected_namespaces=(),
     )
     # Not annotated: LangGraph makes a channel of every annotation of a state.
     __proto__ = ""
+    __rules__ = typing.cast("tuple[MessageRule, ...]", ())
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: typing.Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Build the schema as `BaseModel` does, with room for circles of types.
+
+        Pydantic nests the types that hold each other: some hundred of them, and
+        the usual limit is reached.
+        """
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(limit, _DEEP))
+        try:
+            return handler(source)
+        finally:
+            sys.setrecursionlimit(max(limit, _DEEP))
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: typing.Any) -> None:
         """Take the arguments that `__init_subclass__` used."""
 
-    def __init_subclass__(cls, proto: str = "", **kwargs: typing.Any) -> None:
-        """Register a message, and check its oneofs if it has any.
+    def __init_subclass__(
+        cls,
+        proto: str = "",
+        rules: tuple[MessageRule, ...] = (),
+        **kwargs: typing.Any,
+    ) -> None:
+        """Register a message, and check what is about several of its fields.
 
         Args:
             proto: The full name of the message in the proto.
+            rules: The rules for the whole message.
             **kwargs: Configuration, as for `BaseModel`.
         """
         super().__init_subclass__(**kwargs)
@@ -237,6 +310,10 @@ class Message(BaseModel):
         if any(isinstance(value, OneOf) for value in vars(cls).values()):
             # Pydantic looks for validators after this.
             cls._check_one_ofs = model_validator(mode="after")(check_one_ofs)  # type: ignore[attr-defined]
+        if rules:
+            cls.__rules__ = rules
+        if has_rules(cls):
+            cls._check_rules = model_validator(mode="wrap")(_check_rules)  # type: ignore[attr-defined]
 
     @classmethod
     def __get_pydantic_json_schema__(
@@ -650,4 +727,4 @@ WELL_KNOWN_TYPES = (Timestamp, Duration, FieldMask, Empty, Value, Any)
 """The message classes of this module."""
 
 
-# sha256:b814b8c44a90e47172f65578add148ae5664e5a0aa712a1aa7d531665cc85e4f
+# sha256:07440b67840000811351951c3616dd1af7811fb3df9e6eefd97a28865580f17e

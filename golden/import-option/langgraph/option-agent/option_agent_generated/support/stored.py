@@ -27,9 +27,9 @@ from langgraph.checkpoint.base import (
     CheckpointTuple,
 )
 from langgraph.types import Overwrite, Send
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
-from . import pb
+from . import pb, rules
 
 __all__ = ["UNSET", "read", "read_message", "reading"]
 
@@ -67,10 +67,35 @@ def _names(cls: type[BaseModel]) -> _Names:
 def read_message(cls: type[M], stored: Mapping[str, Any]) -> M:
     """Make a message of stored fields.
 
+    Validation rules are for what is written: a message that breaks those of today
+    was right when it was stored.
+
     Raises:
         ValueError: If a field has a value that its type of today does not know.
     """
-    return cls(**_fields(cls, stored))
+    fields = _fields(cls, stored)
+    try:
+        return cls(**fields)
+    except ValidationError as error:
+        if not rules.are_broken(error):
+            raise
+    for name, info in cls.model_fields.items():
+        if info.is_required():
+            fields.setdefault(name, _zero(_names(cls).hints[name]))
+    construct: Callable[..., M] = BaseModel.model_construct.__func__  # type: ignore[attr-defined]
+    return construct(cls, fields.keys() & stored.keys(), **fields)
+
+
+def _zero(annotation: Any) -> Any:
+    """Return what a field reads as that has no default and was not stored."""
+    while get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    kind = get_origin(annotation) or annotation
+    if issubclass(kind, pb.ClosedEnum):
+        return next(iter(kind))
+    if issubclass(kind, pb.Enum):
+        return kind(0)
+    return None if issubclass(kind, BaseModel) else kind()
 
 
 def _fields(cls: type[BaseModel], stored: Mapping[str, Any]) -> dict[str, Any]:
@@ -299,4 +324,4 @@ def reading(
     return reading
 
 
-# sha256:486f05b06ab5d35614b39d075637b56dae9ea7984b8ed59e068f0b19e84c99bf
+# sha256:563d36133ced7b2911293820efafcf2fdb35b4cbe14079b79cb357082234759e

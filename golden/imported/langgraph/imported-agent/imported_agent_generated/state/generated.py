@@ -92,6 +92,7 @@ ENUMS: tuple[type[IntEnum], ...] = ()
 STATE = StateContract(
     agent_id="imported-agent",
     schema=ImportedStateModel,
+    update_schema=ImportedStateUpdate,
     input_schema=ImportedStateInput,
     output_schema=ImportedStateOutput,
     types=(*MODELS, *ENUMS),
@@ -107,4 +108,4 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     return {model.__name__: model.model_json_schema() for model in MODELS}
 
 
-# sha256:438e505720cb65b7948ef7c9e287c4bd70948d34270a6cac526bbd3e062578d7
+# sha256:e4f55945b5932aaaf66174e4b12758f4ce3d27f6906340f76158943bc64d8719

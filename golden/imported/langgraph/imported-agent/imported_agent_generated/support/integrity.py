@@ -20,10 +20,12 @@ __all__ = ["ALLOWED_PACKAGES", "HUMAN_MODULES", "GeneratedTree"]
 ALLOWED_PACKAGES = frozenset(
     {
         "aiosqlite",
+        "celpy",
         "httpx2",
         "langchain",
         "langchain_core",
         "langgraph",
+        "lark",
         "pydantic",
         "pydantic_core",
         "tenacity",
@@ -196,4 +198,4 @@ def _is_allowed(
     return top in allowed or top in sys.stdlib_module_names
 
 
-# sha256:5a98d2fef4fc48b03e3aad3a4f4e9c3987f52bce3509093651e44eb63e72807f
+# sha256:624d4908cd3a2ef369eebb833a646d9fc412906f8ed2dbd83312bce56dcbdb6c

@@ -504,6 +504,7 @@ ENUMS: tuple[type[IntEnum], ...] = (Color, Grade, Outer_Level, Shade)
 STATE = StateContract(
     agent_id="kinds",
     schema=KindsStateModel,
+    update_schema=KindsStateUpdate,
     input_schema=KindsStateInput,
     output_schema=KindsStateOutput,
     types=(*MODELS, *ENUMS),
@@ -519,4 +520,4 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     return {model.__name__: model.model_json_schema() for model in MODELS}
 
 
-# sha256:da0354ceb72816ce3dc5b0d43ff32cb40456ebfaf6014af7594793f0db0e8a23
+# sha256:c88b7eca4a82e68115f18c4756c53a5ce976d6f77d7fd061c4ade8d1ba30a6b7

@@ -117,6 +117,7 @@ ENUMS: tuple[type[IntEnum], ...] = ()
 STATE = StateContract(
     agent_id="alpha",
     schema=AlphaStateModel,
+    update_schema=AlphaStateUpdate,
     input_schema=AlphaStateInput,
     output_schema=AlphaStateOutput,
     types=(*MODELS, *ENUMS),
@@ -132,4 +133,4 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     return {model.__name__: model.model_json_schema() for model in MODELS}
 
 
-# sha256:c4a1228414f211988c60a2135013a8a15e23e9af488c237272cf9afa2a971f67
+# sha256:0dc2f28a05619dd7f160bfc3de7f871f529677c9a54fd80d7d916694783b1280

@@ -71,6 +71,7 @@ ENUMS: tuple[type[IntEnum], ...] = ()
 STATE = StateContract(
     agent_id="beta-agent",
     schema=BetaStateModel,
+    update_schema=BetaStateUpdate,
     input_schema=BetaStateInput,
     output_schema=BetaStateOutput,
     types=(*MODELS, *ENUMS),
@@ -86,4 +87,4 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     return {model.__name__: model.model_json_schema() for model in MODELS}
 
 
-# sha256:0618e63da685f1c721c874184e535d1c7b5f8f8184f1ec755ba0cfb3148879f2
+# sha256:614f8a74c00a60252e1091749ee4b6911a73c3aa1b2ba2fe1b71e03e41029e8b

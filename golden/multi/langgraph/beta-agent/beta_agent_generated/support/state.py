@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import functools
+import operator
+import types
 import typing
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -27,6 +30,7 @@ class StateContract(Generic[InputT, OutputT]):
     Attributes:
         agent_id: The agent.
         schema: The state model.
+        update_schema: The fields that a node may return, with their rules.
         input_schema: The fields that callers may set.
         output_schema: The fields that callers see.
     """
@@ -36,6 +40,7 @@ class StateContract(Generic[InputT, OutputT]):
         *,
         agent_id: str,
         schema: type[pb.Message],
+        update_schema: type,
         input_schema: type[InputT],
         output_schema: type[OutputT],
         types: Iterable[type] = (),
@@ -45,12 +50,14 @@ class StateContract(Generic[InputT, OutputT]):
         Args:
             agent_id: The agent.
             schema: The state model.
+            update_schema: The fields that a node may return, with their rules.
             input_schema: The fields that callers may set.
             output_schema: The fields that callers see.
             types: The generated models and enums, which checkpoints may hold.
         """
         self.agent_id = agent_id
         self.schema = schema
+        self.update_schema = update_schema
         self.input_schema = input_schema
         self.output_schema = output_schema
         self._types = (schema, input_schema, output_schema, *types)
@@ -66,7 +73,8 @@ class StateContract(Generic[InputT, OutputT]):
 
     @cached_property
     def _adapters(self) -> dict[str, TypeAdapter[Any]]:
-        return {name: TypeAdapter(hint) for name, hint in self._hints.items()}
+        hints = typing.get_type_hints(self.update_schema, include_extras=True)
+        return {name: TypeAdapter(_written(hint)) for name, hint in hints.items()}
 
     @cached_property
     def _conversations(self) -> set[str]:
@@ -252,6 +260,14 @@ class StateContract(Generic[InputT, OutputT]):
         return {(t.__module__, t.__name__) for t in types}
 
 
+def _written(hint: Any) -> Any:
+    """Return the type of a value that is written, without `Overwrite`."""
+    if typing.get_origin(hint) not in (typing.Union, types.UnionType):
+        return hint
+    kinds = [a for a in typing.get_args(hint) if a is not Overwrite]
+    return functools.reduce(operator.or_, kinds)
+
+
 def _messages(value: Any) -> list[BaseMessage]:
     """Coerce one message or several, in any form that LangChain takes."""
     out: list[BaseMessage] = []
@@ -286,4 +302,4 @@ def reducer_of(annotation: Any) -> str:
     return ""
 
 
-# sha256:996bc51510990314617695e3e08e7d94c8f90f8384043f141f7838dc801a9303
+# sha256:21933deb11359ddab39139c5e0092bbe0101e875af9ea37c5bd880689dcf237c

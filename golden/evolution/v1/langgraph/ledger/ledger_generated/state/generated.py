@@ -229,6 +229,7 @@ ENUMS: tuple[type[IntEnum], ...] = (Fate, Mood, Grade, Tone, Size)
 STATE = StateContract(
     agent_id="ledger",
     schema=LedgerStateModel,
+    update_schema=LedgerStateUpdate,
     input_schema=LedgerStateInput,
     output_schema=LedgerStateOutput,
     types=(*MODELS, *ENUMS),
@@ -244,4 +245,4 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     return {model.__name__: model.model_json_schema() for model in MODELS}
 
 
-# sha256:3dde95a27953d53092636c9f0d98c52ba454e816cd852c92c992ceef88c6adfc
+# sha256:54d7224b1bc1328d7e9bce0ceb6b83911f4c5d3538f2ec0f6b8d050609540797

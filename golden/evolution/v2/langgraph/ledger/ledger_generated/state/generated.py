@@ -245,6 +245,7 @@ ENUMS: tuple[type[IntEnum], ...] = (Mood, Grade, Tone, Size__mall__v1, Size__sho
 STATE = StateContract(
     agent_id="ledger",
     schema=LedgerStateModel,
+    update_schema=LedgerStateUpdate,
     input_schema=LedgerStateInput,
     output_schema=LedgerStateOutput,
     types=(*MODELS, *ENUMS),
@@ -260,4 +261,4 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     return {model.__name__: model.model_json_schema() for model in MODELS}
 
 
-# sha256:3df57ffe541d2a3c1c2c1bfa75e4ba2eae6ef7bf7a78ebdca50f4088e6b1cf49
+# sha256:8ecf89ed98a67c31b87809319c03d58ce7123a17247dcda8fccbcd8cd186eeb7

@@ -35,7 +35,7 @@ from pydantic import (
     model_validator,
 )
 
-from . import pb, protojson
+from . import behaviors, pb, protojson
 from .config import suggest
 from .errors import ConfigError, ToolContractError, ToolError
 from .transports import ToolRequest, ToolTransport
@@ -283,6 +283,8 @@ class ToolAdapter(Generic[In, Out]):
             self._violation(*protojson.problems_of(error))
         except protojson.JsonError as error:
             self._violation(*error.problems)
+        if unset := list(behaviors.missing(message)):
+            self._violation(*(f"`{path}`: required" for path in unset))
         return ToolRequest(
             tool_id=self.spec.tool_id,
             service=self.spec.service,
@@ -514,4 +516,4 @@ class Toolset:
         )
 
 
-# sha256:6a1ac5cae6a1c352438f6b1335a1d29f4e7ece5dc57ebd59da2fac5ff2d59fd8
+# sha256:52e428faff5de612e0e08d91c2b8cbcf1371f4e8968941d087d3d299f7374f6b

@@ -22,6 +22,7 @@ __all__ = ["arun_node", "one_node_graph", "run_node"]
 _ANY_FIELD = StateContract(
     agent_id=STATE.agent_id,
     schema=STATE.schema,
+    update_schema=STATE.update_schema,
     input_schema=STATE.schema,
     output_schema=STATE.schema,
     types=MODELS,
@@ -104,4 +105,4 @@ def _graph(node: Any, name: str, packet: Send | None) -> AgentGraph:
     return graph
 
 
-# sha256:4334b9f6f80f2acee83c73a2bb9850b1f4520a73ea20942fbdf6b51f7ef66520
+# sha256:616e863988216098a74ad0c36c855e1194ab825ae0d203a3fa43f28018171bd9

@@ -1,0 +1,10 @@
+"""The models of the `validate` golden."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[3]
+
+sys.path.insert(0, str(REPOSITORY / "golden/validate/langgraph/shop"))
