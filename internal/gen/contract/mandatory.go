@@ -27,6 +27,11 @@ func (f *Field) Mandatory(enum *Enum) bool {
 	}
 }
 
+// AllowNumber reports whether the rules of an enum allow a number.
+func (r *Rules) AllowNumber(number int64) bool {
+	return r == nil || r.Type != "enum" || r.allowValue(number)
+}
+
 // zeroNumber is the number of an enum's zero value.
 func zeroNumber(enum *Enum) int64 {
 	if enum == nil || !enum.Closed || len(enum.Values) == 0 {

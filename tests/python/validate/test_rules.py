@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from shop_generated.harness.generated import sample
 from shop_generated.state.generated import (
     STATE,
     LineModel,
@@ -122,6 +123,14 @@ def test_the_empty_state_is_valid() -> None:
     """A state begins empty, whatever its rules say."""
     assert ShopStateModel() == ShopStateModel(wish="")
     assert ShopStateModel(wish="x").wish == "x"
+
+
+def test_samples_keep_the_rules() -> None:
+    """As many fields are set as there are samples for, through ProtoJSON too."""
+    order = sample(OrderModel)
+    assert order.coupon == "AAAA" and order.lines[0].article == "A-"
+    assert protojson.from_json(OrderModel, protojson.to_json(order)) == order
+    assert sample(ShopStateModel).order == order
 
 
 def test_nodes_keep_the_rules() -> None:

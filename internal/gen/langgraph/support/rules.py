@@ -190,7 +190,7 @@ class IgnoreZero(_Outer):
 def is_zero(value: Any) -> bool:
     """Tell whether a value is what protobuf has for an unset field."""
     if isinstance(value, float):
-        return value == 0 and math.copysign(1, value) > 0
+        return not value and math.copysign(1, value) > 0
     if isinstance(value, pb.ClosedEnum):
         return value is next(iter(type(value)))
     return not isinstance(value, pb.Message) and not value

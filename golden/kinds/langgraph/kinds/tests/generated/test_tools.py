@@ -115,9 +115,11 @@ def test_tool_call_keeps_the_schema(tool: str, generated: Any, fail: Any) -> Non
     errors = generated("support.errors")
     adapter = _registry(generated)[tool]
     schema = generated("state.generated").STATE.schema
-    request = harness.sample(adapter.input_type)
-    response = adapter(request, state=harness.sample(schema))
-    if response != harness.sample(adapter.output_type):
+    try:
+        request, answer = map(harness.sample, (adapter.input_type, adapter.output_type))
+    except harness.NoSampleError as error:
+        pytest.skip(str(error))
+    if adapter(request, state=harness.sample(schema)) != answer:
         fail(f"Tool `{tool}` does not return the response that was sent")
     adapter = _registry(generated, tools={tool: lambda message: ["no object"]})[tool]
     try:
@@ -127,4 +129,4 @@ def test_tool_call_keeps_the_schema(tool: str, generated: Any, fail: Any) -> Non
     fail(f"Tool `{tool}` accepts a response of another shape")
 
 
-# sha256:9cd1220a7c50d8a8b2a70b87818aef96e94605984c01f95daae570e41fa4481b
+# sha256:8e0a9af5f2f9a0a02c5f057c1e5c3e6738ff8565cf68358f85ca322a097ce596

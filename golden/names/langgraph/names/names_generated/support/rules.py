@@ -191,7 +191,7 @@ class IgnoreZero(_Outer):
 def is_zero(value: Any) -> bool:
     """Tell whether a value is what protobuf has for an unset field."""
     if isinstance(value, float):
-        return value == 0 and math.copysign(1, value) > 0
+        return not value and math.copysign(1, value) > 0
     if isinstance(value, pb.ClosedEnum):
         return value is next(iter(type(value)))
     return not isinstance(value, pb.Message) and not value
@@ -787,4 +787,4 @@ def _details(error: Any) -> InitErrorDetails:
     )
 
 
-# sha256:2384fa6bbf705d4fd0aad29c0656dd70ed9aaed50abf2026be1901b62a08a9f4
+# sha256:87c4fba3af45f74c88055dc7cb08ed413125d45e7254fe126092285029b4a1e1

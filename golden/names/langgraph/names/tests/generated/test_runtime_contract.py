@@ -15,7 +15,7 @@ def test_thread_id_is_required(
     """With persistence, no run begins without a thread."""
     agent = _agent(generated)
     try:
-        agent.invoke({}, thread_id=thread_id)
+        agent.invoke(_input(generated), thread_id=thread_id)
     except generated("support.errors").ThreadIdError:
         return
     fail("A run without `thread_id` is not refused")
@@ -24,11 +24,19 @@ def test_thread_id_is_required(
 def test_thread_id_names_the_thread(generated: Any, fail: Any) -> None:
     """A run is stored under the thread that the caller named."""
     agent = _agent(generated)
-    agent.invoke({}, thread_id="one")
+    agent.invoke(_input(generated), thread_id="one")
     if not agent.graph.get_state({"configurable": {"thread_id": "one"}}).config:
         fail("A run is not stored under its `thread_id`")
     if agent.graph.get_state({"configurable": {"thread_id": "two"}}).created_at:
         fail("A run is stored under the `thread_id` of another one")
+
+
+def _input(generated: Any) -> Any:
+    harness = generated("harness.generated")
+    try:
+        return harness.sample(generated("state.generated").STATE.input_schema)
+    except harness.NoSampleError as error:
+        pytest.skip(str(error))
 
 
 def _agent(generated: Any) -> Any:
@@ -83,4 +91,4 @@ def _load(generated: Any, environ: dict[str, str]) -> Any:
     return generated("runtime_contract.generated").load_runtime(environ)
 
 
-# sha256:2971c6afb061d443d6ad58351676bc4d42a44226a1178caba513153565de77dd
+# sha256:36820ff27022796824b61656c0d46a796563342a40fec829140c3b33d91cceba

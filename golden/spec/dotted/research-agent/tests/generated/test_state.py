@@ -124,7 +124,10 @@ def test_model_survives_a_checkpoint(model: str, generated: Any, fail: Any) -> N
     harness = generated("harness.generated")
     protojson = generated("support.protojson")
     cls = getattr(generated("state.generated"), model)
-    message = harness.sample(cls)
+    try:
+        message = harness.sample(cls)
+    except harness.NoSampleError as error:
+        pytest.skip(str(error))
     serde = harness.strict_serde()
     if serde.loads_typed(serde.dumps_typed(message)) != message:
         fail(f"Model `{model}` does not survive a checkpoint")
@@ -141,4 +144,4 @@ def _field(contract: dict[str, Any], name: str) -> dict[str, Any]:
     return next(f for f in _state_fields(contract) if f["name"] == name)
 
 
-# sha256:8a92bb025e2f1fc3311da64ce32a2ddba714da44390c9739bed4fea3891a2e14
+# sha256:6d33e7de6ab144b8537fb4d69bc3e2a708be9ac264846cd38da06b58a33691b7

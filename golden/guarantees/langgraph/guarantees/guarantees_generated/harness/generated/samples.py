@@ -6,14 +6,16 @@ from __future__ import annotations
 import enum
 import types
 import typing
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from langchain_core.messages import HumanMessage
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
 
-from ...support import chat, pb
+from ...support import chat, pb, protojson, rules
 
-__all__ = ["sample"]
+__all__ = ["NoSampleError", "sample"]
 
 M = TypeVar("M", bound=pb.Message)
 
@@ -42,14 +44,23 @@ _WELL_KNOWN: dict[Any, pb.Message] = {
 _MISSING: Any = object()
 
 
-def sample(cls: type[M], **fields: Any) -> M:
-    """Return a valid message with every field set, the same each time.
+class NoSampleError(ValueError):
+    """A message has rules that no sample is known to keep."""
 
-    Of a oneof the first member is set, and a message that holds itself does so once.
+
+def sample(cls: type[M], **fields: Any) -> M:
+    """Return a valid message with as many fields set as there are samples for.
+
+    It is the same each time. Of a oneof one member is set, and a message that holds
+    itself does so once.
 
     Args:
         cls: The model.
         **fields: Fields to set instead of their samples.
+
+    Raises:
+        NoSampleError: If a field that must be set has rules that no sample is known to
+            keep, such as a regular expression: pass that field.
     """
     return _message(cls, (), fields)
 
@@ -57,18 +68,39 @@ def sample(cls: type[M], **fields: Any) -> M:
 def _message(cls: type[M], around: tuple[type, ...], fields: dict[str, Any]) -> M:
     if cls in _WELL_KNOWN and not fields:
         return typing.cast(M, _WELL_KNOWN[cls])
-    unset = set()
-    for group in pb.one_ofs(cls):
-        chosen = next((m for m in group.members if m in fields), group.members[0])
-        unset |= {member for member in group.members if member != chosen}
     hints = typing.get_type_hints(cls, include_extras=True)
-    values = dict(fields)
-    for name in cls.model_fields:
-        if name not in values and name not in unset:
-            value = _value(hints[name], (*around, cls))
-            if value is not _MISSING:
-                values[name] = value
-    return cls(**values)
+    found = {
+        name: value
+        for name in cls.model_fields
+        if name not in fields
+        and (value := _value(hints[name], (*around, cls))) is not _MISSING
+    }
+    for rivals in _exclusive(cls):
+        chosen = next((m for m in rivals if m in fields), None)
+        chosen = chosen or next((m for m in rivals if m in found), None)
+        for rival in rivals:
+            if rival != chosen:
+                found.pop(rival, None)
+    needed = {
+        name: value
+        for name, value in found.items()
+        if cls.model_fields[name].is_required()
+        or any(group.required and name in group.members for group in pb.one_ofs(cls))
+    }
+    for values in (found, needed):
+        try:
+            return cls(**values | fields)
+        except ValidationError as error:
+            problems = "; ".join(protojson.problems_of(error))
+    raise NoSampleError(f"there is no sample of `{cls.__name__}`: {problems}")
+
+
+def _exclusive(cls: type[pb.Message]) -> list[tuple[str, ...]]:
+    """Return the groups of fields of which at most one may be set."""
+    groups = [group.members for group in pb.one_ofs(cls)]
+    return groups + [
+        rule.fields for rule in cls.__rules__ if isinstance(rule, rules.AtMostOne)
+    ]
 
 
 def _value(hint: Any, around: tuple[type, ...]) -> Any:
@@ -91,7 +123,12 @@ def _value(hint: Any, around: tuple[type, ...]) -> Any:
         members = list(hint)
         return members[1] if len(members) > 1 else members[0]
     if isinstance(hint, type) and issubclass(hint, pb.Message):
-        return _MISSING if hint in around else _message(hint, around, {})
+        if hint in around:
+            return _MISSING
+        try:
+            return _message(hint, around, {})
+        except NoSampleError:
+            return _MISSING
     if isinstance(hint, type) and issubclass(hint, BaseModel):
         raise TypeError(f"{hint.__name__} is no generated model")
     if isinstance(hint, type) and hint in (str, int, float, bool, bytes):
@@ -102,6 +139,25 @@ def _value(hint: Any, around: tuple[type, ...]) -> Any:
 
 
 def _annotated(hint: Any, around: tuple[type, ...]) -> Any:
+    first = _plain(hint, around)
+    constraints = [m for m in hint.__metadata__ if isinstance(m, _CONSTRAINTS)]
+    if not constraints or first is _MISSING:
+        return first
+    adapter: TypeAdapter[Any] = TypeAdapter(hint)
+    for candidate in (first, *_candidates(first, hint, constraints)):
+        try:
+            adapter.validate_python(candidate)
+        except ValidationError:
+            continue
+        return candidate
+    return _MISSING
+
+
+_CONSTRAINTS = (FieldInfo, rules.Rule)
+
+
+def _plain(hint: Any, around: tuple[type, ...]) -> Any:
+    """Return a sample of a type whatever its rules say."""
     for item in hint.__metadata__:
         if isinstance(item, pb.Scalar):
             return _SCALARS[item.kind]
@@ -110,4 +166,73 @@ def _annotated(hint: Any, around: tuple[type, ...]) -> Any:
     return _value(hint.__origin__, around)
 
 
-# sha256:c077b9bfd76eb64b831667137b9599e59d7716488f6590d8e91ca84aa7825d7f
+_FORMS = (
+    "sample@example.com",
+    "example.com",
+    "https://example.com/",
+    "192.0.2.1",
+    "2001:db8::1",
+    "192.0.2.0/24",
+    "2001:db8::/32",
+    "example.com:80",
+    "123e4567-e89b-12d3-a456-426614174000",
+    "123e4567e89b12d3a456426614174000",
+    "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+    ".sample.Name",
+)
+"""A text for every form that a rule can want, and some for patterns."""
+
+
+def _candidates(first: Any, hint: Any, constraints: list[Any]) -> Iterator[Any]:
+    """Return values that may keep what a type is constrained to."""
+    for rule in constraints:
+        if isinstance(rule, rules.Const):
+            yield rule.value
+        elif isinstance(rule, (rules.In, rules.AnyIn)):
+            yield from getattr(rule, "values", ())
+            for type_url in getattr(rule, "type_urls", ()):
+                yield pb.Any(type_url=type_url)
+        elif isinstance(rule, rules.PathsIn):
+            yield pb.FieldMask(paths=[rule.paths[0]])
+        elif isinstance(rule, (rules.Prefix, rules.Suffix, rules.Contains)):
+            yield rule.value
+            yield rule.value + first
+            yield first + rule.value
+    numbers = [n for rule in constraints for n in _bounds(rule)]
+    if isinstance(first, (int, float)) and not isinstance(first, (bool, enum.Enum)):
+        for number in numbers:
+            yield from (type(first)(number + step) for step in (0, 1, -1))
+    elif isinstance(first, (pb.Timestamp, pb.Duration)):
+        for number in numbers:
+            yield from (
+                type(first)(seconds=number.seconds + step, nanos=number.nanos)
+                for step in (0, 1, -1)
+            )
+        if isinstance(first, pb.Timestamp):
+            yield pb.Timestamp.now()
+    elif isinstance(first, enum.Enum):
+        yield from type(first)
+    elif isinstance(first, (str, bytes, list)):
+        for number in {n for n in numbers if isinstance(n, int) and 0 <= n < 10_000}:
+            yield (first * (number or 1))[:number]
+    if isinstance(first, str):
+        yield from _FORMS
+        yield from (unit * size for size in range(1, 9) for unit in "aA1")
+    elif isinstance(first, bytes):
+        yield from (bytes(size) for size in (4, 16))
+
+
+def _bounds(rule: Any) -> Iterator[Any]:
+    """Return the numbers in a rule."""
+    parts = rule.metadata if isinstance(rule, FieldInfo) else [rule]
+    for part in parts:
+        for name in ("min_length", "max_length", "ge", "gt", "le", "lt", "exact"):
+            if isinstance(number := getattr(part, name, None), (int, float)):
+                yield number
+        for name in ("min", "max"):
+            if isinstance(number := getattr(part, name, None), int):
+                yield number
+        yield from getattr(part, "bounds", {}).values()
+
+
+# sha256:a704fa6284af0bd8f90410ffcf18829459da5c7d978d4dc36d9cf26924e304c9

@@ -7,10 +7,11 @@ from .checkpointers import async_sqlite_saver, memory_saver, sqlite_saver, stric
 from .graphs import arun_node, one_node_graph, run_node
 from .models import ScriptedChatModel, ScriptError, tool_call
 from .runtime import harness_runtime
-from .samples import sample
+from .samples import NoSampleError, sample
 from .tools import Response, ScriptedTransport
 
 __all__ = [
+    "NoSampleError",
     "Response",
     "ScriptError",
     "ScriptedChatModel",
@@ -28,4 +29,4 @@ __all__ = [
 ]
 
 
-# sha256:ea56c2c5207bbe6f5df5bcd2129f5a284bd3f62c18f25e0d3c32796f6e696c0e
+# sha256:7814510179212c05a27d814406eca342cd97740ff5e498a5fa0d0aca2614d6e5

@@ -54,7 +54,7 @@ class ScriptedTransport:
         self._script: list[Response] = []
         self.calls: list[ToolRequest] = []
         if responses is None:
-            self._endless = sample(tool.output_type)
+            self._endless = lambda request: sample(tool.output_type)
         elif isinstance(responses, (pb.Message, Mapping, Exception)) or callable(
             responses
         ):
@@ -111,4 +111,4 @@ def _to_json(response: pb.Message | Mapping[str, JsonValue] | JsonValue) -> Json
     return dict(response) if isinstance(response, Mapping) else response
 
 
-# sha256:71ce5585cb95123646a52e39db6e5e3eaabdca6edeb545a33ddca6966c876ad4
+# sha256:96b407029fc1943a6ce11534ebf097d080c5266c9d1110363f61acb68165e8bf
