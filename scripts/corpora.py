@@ -303,6 +303,11 @@ def reachable(files: list[Any]) -> Iterator[tuple[str, int]]:
             work += [(name, nested) for nested in message.nested_type]
 
 
+def portable(message: str) -> str:
+    """Return a message without the path of this checkout."""
+    return message.replace(f"{CACHE}/", "")
+
+
 def compile_(root: Root, files: list[str]) -> Any:
     """Compile files with everything that they import."""
     with tempfile.NamedTemporaryFile(suffix=".binpb") as out:
@@ -316,7 +321,7 @@ def compile_(root: Root, files: list[str]) -> Any:
             check=False,
         )
         if done.returncode != 0:
-            raise ValueError(done.stderr.strip().splitlines()[-1])
+            raise ValueError(portable(done.stderr.strip().splitlines()[-1]))
         return descriptor_pb2.FileDescriptorSet.FromString(Path(out.name).read_bytes())
 
 
