@@ -84,6 +84,12 @@ var (
 	BrokenFile       = Kind{"AG069", "broken-file", "A file descriptor of the request is not valid"}
 )
 
+// The kinds about what providers of models take.
+var (
+	ToolLimit  = Kind{"AG070", "tool-limit", "The schema of a tool exceeds a limit of a provider of models"}
+	AgentLimit = Kind{"AG071", "agent-limit", "The tools of an agent together exceed a limit of a provider of models"}
+)
+
 // The kinds about validation rules.
 var (
 	RuleMismatch    = Kind{"AG080", "rule-mismatch", "A validation rule is for another type than its field's"}
@@ -113,6 +119,8 @@ func Kinds() []Kind {
 		NoFactType, DuplicateFactType, UnknownKeyField, BadKeyField, StrayEventFact,
 
 		PackageCollision, BrokenFile,
+
+		ToolLimit, AgentLimit,
 
 		RuleMismatch, UnknownRule, BadRule, UnsupportedRule, StateRule,
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/ameideio/protoc-gen-ameide-agent/internal/gen/langgraph/py"
 	"github.com/ameideio/protoc-gen-ameide-agent/internal/gen/params"
 	"github.com/ameideio/protoc-gen-ameide-agent/internal/gen/text/toml"
+	"github.com/ameideio/protoc-gen-ameide-agent/internal/gen/toolschema"
 )
 
 // Emitter is the target `langgraph`.
@@ -205,11 +206,20 @@ func (g *generation) toolModules() error {
 	}
 	g.tree.python(g.in("tools", "__init__.py"), docstring("The tools of the agent."))
 	g.tree.python(g.in("tools", "generated", "__init__.py"), docstring("The tools of the agent, a module each."))
+	schemas, err := toolschema.New(g.agent)
+	if err != nil {
+		return err
+	}
 	for _, t := range tools {
 		view, err := newToolView(t, g.types)
 		if err != nil {
 			return err
 		}
+		document, err := schemas.Document(t.Tool)
+		if err != nil {
+			return fmt.Errorf("write the schemas of tool %s: %w", t.ID.Value, err)
+		}
+		g.tree.raw(g.in("tools", "generated", t.module.String()+".json"), string(document.Bytes()))
 		if err := g.python(g.in("tools", "generated", t.module.String()+".py"), "tool.py", view); err != nil {
 			return err
 		}

@@ -50,6 +50,7 @@ type toolView struct {
 func newToolView(t tool, types *types) (*toolView, error) {
 	input, output := types.models[t.Input.FullName], types.models[t.Output.FullName]
 	var local imports
+	local.add("...support.schemas", "ToolSchemas")
 	local.add("...support.tools", "ToolAdapter", "ToolSpec")
 	side := func(m *contract.Message, named *model) (py.Expr, error) {
 		switch {

@@ -20,6 +20,9 @@ const (
 	StartersOnly      = "only"
 )
 
+// Providers are the profiles of tool schemas, in the order of the documentation.
+func Providers() []string { return []string{"mcp", "openai-strict", "anthropic", "gemini"} }
+
 // DefaultAnnotationsPackage is the package of the annotations that this
 // repository publishes.
 const DefaultAnnotationsPackage = "ameide_core_proto.annotations.v1"
@@ -47,6 +50,9 @@ type Parameters struct {
 	Layout string
 	// Starters is what becomes of the starters: one of the Starters constants.
 	Starters string
+	// Providers are the profiles of tool schemas that the agents must fit, their
+	// strict modes included; without any, all of them, without strict modes.
+	Providers []string
 	// AllowEmpty accepts a request without any agent.
 	AllowEmpty bool
 }

@@ -50,6 +50,22 @@ func parameters() []parameter {
 		choice("layout", func(p *Parameters) *string { return &p.Layout }, LayoutPackage, LayoutDotted),
 		choice("starters", func(p *Parameters) *string { return &p.Starters }, StartersTemplates, StartersOnly),
 		{
+			key:     "providers",
+			accepts: list(Providers(), "or") + ", or several of them with `+` between",
+			values:  Providers(),
+			set: func(p *Parameters, value string) string {
+				for provider := range strings.SplitSeq(value, "+") {
+					if !slices.Contains(Providers(), provider) {
+						return "has a part that is not " + list(Providers(), "or")
+					}
+					if !slices.Contains(p.Providers, provider) {
+						p.Providers = append(p.Providers, provider)
+					}
+				}
+				return ""
+			},
+		},
+		{
 			key:     "allow_empty",
 			accepts: "`true` or `false`",
 			values:  []string{"true", "false"},

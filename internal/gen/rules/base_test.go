@@ -1,6 +1,8 @@
 package rules_test
 
 import (
+	"strings"
+
 	"github.com/ameideio/protoc-gen-ameide-agent/internal/gen/contract"
 )
 
@@ -187,7 +189,7 @@ func stateField(name string, n int, reducer contract.Reducer) *contract.Field {
 
 func newTool(id, method string, line int, input, output *contract.Message) *contract.Tool {
 	return &contract.Tool{
-		ID: says(id, toolsFile, line+1), Name: id, Description: says("Does it.", toolsFile, line+2),
+		ID: says(id, toolsFile, line+1), Name: strings.ReplaceAll(id, ".", "_"), Description: says("Does it.", toolsFile, line+2),
 		Service: "acme.tools.v1.Tools", Method: method, Input: input, Output: output,
 		Pos: place(toolsFile, line, "acme.tools.v1.Tools."+method),
 	}

@@ -45,6 +45,7 @@ func Check(c *contract.Contract, p params.Parameters) []diag.Diagnostic {
 	checker.checkFacts()
 	checker.checkPackages()
 	checker.checkValidation()
+	checker.checkToolSchemas()
 	return diag.Canonical(checker.diagnostics)
 }
 

@@ -22,6 +22,7 @@ from support.errors import ConfigError, ThreadIdError
 from support.facts import InMemoryFactSink
 from support.http_transport import HttpTransport
 from support.runtime import AgentRuntime, load_runtime
+from support.schemas import ToolSchemas
 from support.tools import ToolAdapter, ToolSpec
 from support.transports import CallableTransport
 
@@ -52,6 +53,7 @@ class WebSearch(ToolAdapter[Query, Found]):
         service="acme.tools.v1.Tools",
         method="WebSearch",
     )
+    schemas = ToolSchemas(Path(__file__).parent / "schemas" / "no_fields.json")
     input_type = Query
     output_type = Found
 

@@ -5,6 +5,7 @@ import dataclasses
 import json
 import logging
 import uuid
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,9 +20,12 @@ from langgraph.types import Command, interrupt
 from pydantic import BaseModel, Field, JsonValue
 from support import pb
 from support.errors import ConfigError, ToolContractError, ToolError
+from support.schemas import ToolSchemas, profile_of
 from support.tools import ContractViolations, ToolAdapter, Toolset, ToolSpec
 from support.transports import CallableTransport, ToolRequest, ToolTransport
 from typing_extensions import Annotated
+
+SCHEMAS = Path(__file__).parent / "schemas"
 
 
 class Level(pb.OpenEnum):
@@ -69,6 +73,7 @@ class SaveNote(ToolAdapter[Note, Saved]):
         timeout_ms=1234,
         injected={"tenant_id": "tenant"},
     )
+    schemas = ToolSchemas(SCHEMAS / "save_note.json")
     input_type = Note
     output_type = Saved
 
@@ -84,6 +89,7 @@ class Ping(ToolAdapter[Empty, Saved]):
         service="acme.v1.Notes",
         method="Ping",
     )
+    schemas = ToolSchemas(SCHEMAS / "no_fields.json")
     input_type = Empty
     output_type = Saved
 
@@ -120,6 +126,7 @@ class Host:
 
     agent_id = "notes"
     tools_source = "TOOLS_CONFIG_JSON (file /etc/tools.json)"
+    model_provider: str | None = None
 
     def __init__(self, transports: dict[str, ToolTransport]) -> None:
         self.transports = transports
@@ -290,7 +297,10 @@ def test_repr() -> None:
 
 def test_what_a_model_sees() -> None:
     tool = save_note()[0].as_langchain_tool()
-    assert (tool.name, tool.description) == ("save_note", "Saves a note.")
+    assert (tool.name, tool.description) == (
+        "save_note",
+        "Saves a note.\nOne note each.",
+    )
     assert tool.metadata == {"tool_id": "notes.save"}
     shown: Any = tool.tool_call_schema
     names = {json for _, json in pb.names_of(Note).values()}
@@ -301,6 +311,19 @@ def test_what_a_model_sees() -> None:
     assert set(sent["parameters"]["properties"]) == names - {"tenantId"}
     assert "tenant" not in json.dumps(shown)
     assert "tenant_id" not in tool.args
+
+
+def test_the_provider_chooses_the_schema() -> None:
+    adapter, _, host = save_note()
+    assert "maxResults" in adapter.as_langchain_tool().tool_call_schema["properties"]
+    host.model_provider = "google_genai"
+    shown = SaveNote(host).as_langchain_tool().tool_call_schema
+    assert shown["properties"] == {"text": {"type": "string"}}
+    shown = SaveNote(host).as_langchain_tool("mcp").tool_call_schema
+    assert "maxResults" in shown["properties"]
+    assert profile_of("openai") == "openai-strict"
+    assert profile_of("anthropic") == "anthropic"
+    assert profile_of("ollama") == profile_of(None) == "mcp"
 
 
 def test_tool_node(asynchronous: bool) -> None:
@@ -336,7 +359,7 @@ def test_a_model_hears_what_is_wrong_with_its_arguments(
     message = run_node(adapter.as_langchain_tool(), args, asynchronous)
     assert message.status == "error"
     assert message.content == (
-        "The arguments of `save_note` are invalid: `max_results`: want an integer; "
+        "The arguments of `save_note` are invalid: `maxResults`: want an integer; "
         "`nope`: unknown field"
     )
     assert recorder.seen == []

@@ -93,6 +93,11 @@ class AgentRuntime:
         return tuple(self._transports)
 
     @property
+    def model_provider(self) -> str | None:
+        """The provider of the chat model, None if the operator chose no model."""
+        return None if self.settings.model is None else self.settings.model.provider
+
+    @property
     def tools_source(self) -> str:
         """What configures the tools, for messages."""
         return self.settings.tools_source

@@ -35,9 +35,10 @@ from pydantic import (
     model_validator,
 )
 
-from . import behaviors, pb, protojson
+from . import arguments, behaviors, pb, protojson
 from .config import suggest
 from .errors import ConfigError, ToolContractError, ToolError
+from .schemas import Profile, ToolSchemas, profile_of
 from .transports import ToolRequest, ToolTransport
 
 __all__ = [
@@ -132,6 +133,11 @@ class ToolHost(Protocol):
         ...
 
     @property
+    def model_provider(self) -> str | None:
+        """The provider of the chat model, None if there is no model."""
+        ...
+
+    @property
     def violations(self) -> ContractViolations:
         """Where violations are counted."""
         ...
@@ -179,9 +185,11 @@ class ToolAdapter(Generic[In, Out]):
         spec: What the contract says about the tool.
         input_type: Model of the request.
         output_type: Model of the response.
+        schemas: The JSON schemas of both.
     """
 
     spec: ClassVar[ToolSpec]
+    schemas: ClassVar[ToolSchemas]
     input_type: type[In]
     output_type: type[Out]
 
@@ -189,6 +197,7 @@ class ToolAdapter(Generic[In, Out]):
         """Connect the tool to the transport that the runtime has for it."""
         self._transport = host.transport(self.spec.tool_id)
         self._violations = host.violations
+        self._model_provider = host.model_provider
 
     def __repr__(self) -> str:
         """Show the tool's id."""
@@ -228,19 +237,27 @@ class ToolAdapter(Generic[In, Out]):
         with self._counted():
             return self._response(await self._transport.acall(call))
 
-    def as_langchain_tool(self) -> StructuredTool:
+    def as_langchain_tool(self, profile: Profile | None = None) -> StructuredTool:
         """Return the tool for `bind_tools` and `ToolNode`.
+
+        The model sees the schema that its provider takes, without the fields that the
+        state fills, and its arguments are read in that form or near it.
 
         The content of its message is the response as JSON text, the artifact the
         same JSON as an object. A failed call becomes an error message that says the
         error's code and nothing else; invalid arguments become one that says what is
         wrong with them. A response that does not keep its schema is raised.
+
+        Args:
+            profile: The form of the schema; that for `MODEL_PROVIDER` if None.
         """
+        profile = profile or profile_of(self._model_provider)
+        shown = self._shown_schema(profile)
         return _ModelTool(
             name=self.spec.name,
-            description=self.spec.description,
-            args_schema=self._args_schema(),
-            shown_schema=self._shown_schema(),
+            description=shown["description"],
+            args_schema=self._args_schema(profile),
+            shown_schema=shown,
             func=self._run,
             coroutine=self._arun,
             response_format="content_and_artifact",
@@ -249,13 +266,13 @@ class ToolAdapter(Generic[In, Out]):
             handle_validation_error=self._refuse_arguments,
         )
 
-    def _run(self, **arguments: Any) -> tuple[str, JsonValue]:
-        call = self._request(arguments, None)
+    def _run(self, **fields: Any) -> tuple[str, JsonValue]:
+        call = self._request(fields, None)
         with self._shown_to_model(), self._counted():
             return _content(self._response(self._transport.call(call)))
 
-    async def _arun(self, **arguments: Any) -> tuple[str, JsonValue]:
-        call = self._request(arguments, None)
+    async def _arun(self, **fields: Any) -> tuple[str, JsonValue]:
+        call = self._request(fields, None)
         with self._shown_to_model(), self._counted():
             return _content(self._response(await self._transport.acall(call)))
 
@@ -342,25 +359,18 @@ class ToolAdapter(Generic[In, Out]):
             problems
         )
 
-    def _shown_schema(self) -> dict[str, Any]:
-        """Return the JSON schema that models see: ProtoJSON, without hidden fields."""
-        schema = self.input_type.model_json_schema()
-        if "$ref" in schema:  # A message that contains itself.
-            root = schema["$defs"][schema.pop("$ref").rpartition("/")[2]]
-            schema = {**root, **schema}
-        names = pb.names_of(self.input_type)
-        hidden = {names[name][1] for name in self.spec.injected}
-        shown = {
-            n: v for n, v in schema.get("properties", {}).items() if n not in hidden
+    def _shown_schema(self, profile: Profile) -> dict[str, Any]:
+        """Return the JSON schema that models see."""
+        schema = self.schemas.unrolled(profile)
+        described = [self.spec.description, schema.pop("description", "")]
+        return {
+            "title": self.spec.name,
+            "description": "\n".join(filter(None, described)),
+            **schema,
         }
-        schema |= {"title": self.spec.name, "description": self.spec.description}
-        schema["properties"] = shown
-        if required := [n for n in schema.pop("required", []) if n not in hidden]:
-            schema["required"] = required
-        return schema
 
-    def _args_schema(self) -> type[pb.Message]:
-        """Return the request's model, which reads ProtoJSON and hides fields.
+    def _args_schema(self, profile: Profile) -> type[pb.Message]:
+        """Return the request's model, which reads what models give and hides fields.
 
         `ToolNode` fills the hidden fields from the state, whatever the model says.
         """
@@ -379,7 +389,8 @@ class ToolAdapter(Generic[In, Out]):
             hidden = {k: v for k, v in value.items() if k in injected}
             shown = {k: v for k, v in value.items() if k not in injected}
             try:
-                request = protojson.from_json(shown_type, shown)
+                document = arguments.to_protojson(self.input_type, shown, profile)
+                request = protojson.from_json(shown_type, document)
             except protojson.JsonError as error:
                 raise ValueError("; ".join(error.problems)) from None
             names = request.model_fields_set - injected.keys()
@@ -488,13 +499,16 @@ class Toolset:
         """Return the number of configured tools."""
         return len(self._tools)
 
-    def langchain_tools(self, *tool_ids: str) -> list[StructuredTool]:
+    def langchain_tools(
+        self, *tool_ids: str, profile: Profile | None = None
+    ) -> list[StructuredTool]:
         """Return tools for `bind_tools` and `ToolNode`.
 
         Args:
             *tool_ids: The tools to return, all configured ones when none is given.
+            profile: The form of their schemas; that for `MODEL_PROVIDER` if None.
         """
-        return [self[t].as_langchain_tool() for t in tool_ids or self.ids]
+        return [self[t].as_langchain_tool(profile) for t in tool_ids or self.ids]
 
     def _tool(self, adapter: type[A]) -> A:
         tool = self[adapter.spec.tool_id]
@@ -516,4 +530,4 @@ class Toolset:
         )
 
 
-# sha256:52e428faff5de612e0e08d91c2b8cbcf1371f4e8968941d087d3d299f7374f6b
+# sha256:d094174d1cf3b06b2beaa9f4e7adb29ea6d90b640421bc7c7ac80d8ef15e9627

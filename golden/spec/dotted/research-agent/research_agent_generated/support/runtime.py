@@ -94,6 +94,11 @@ class AgentRuntime:
         return tuple(self._transports)
 
     @property
+    def model_provider(self) -> str | None:
+        """The provider of the chat model, None if the operator chose no model."""
+        return None if self.settings.model is None else self.settings.model.provider
+
+    @property
     def tools_source(self) -> str:
         """What configures the tools, for messages."""
         return self.settings.tools_source
@@ -426,4 +431,4 @@ def _build_model(model: ModelSettings) -> tuple[BaseChatModel | None, str]:
         return None, f"{source}: the provider refuses: {type(error).__name__}"
 
 
-# sha256:444517dcd856b7b5fd499eadfcb06e83fd476cf9ade3641521635e383a00a98c
+# sha256:54e41a1be7ae7f0687df5727077a629f81cdc745095b084cf4e0b622499ccc23

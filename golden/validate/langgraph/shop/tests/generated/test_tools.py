@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import typing
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -92,21 +93,36 @@ def test_tool_schema_is_valid(tool: str, generated: Any, fail: Any) -> None:
     adapter = _registry(generated)[tool]
     shown = adapter.as_langchain_tool()
     names = generated("support.pb").names_of(adapter.input_type)
-    fields = set(shown.tool_call_schema["properties"])
     hidden = {names[field][1] for field in adapter.spec.injected}
-    visible = {shown_as for _, shown_as in names.values()} - hidden
+    given_by_service = {
+        json_name
+        for field, (_, json_name) in names.items()
+        if _is_output_only(generated, adapter.input_type, field)
+    }
+    visible = {json_name for _, json_name in names.values()} - given_by_service
+    fields = set(adapter.schemas.input("mcp")["properties"])
     problems = []
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]{0,62}", shown.name):
         problems.append(f"Tool `{tool}` has a name that models refuse")
     if not shown.description.strip():
         problems.append(f"Tool `{tool}` has no description")
-    for name in sorted(fields & hidden):
-        problems.append(f"Tool `{tool}` shows models the injected parameter `{name}`")
+    for profile in typing.get_args(generated("support.schemas").Profile):
+        seen = adapter.as_langchain_tool(profile).tool_call_schema["properties"]
+        for name in sorted(seen.keys() & hidden):
+            problems.append(
+                f"Tool `{tool}` shows models the injected parameter `{name}`"
+            )
     for name in sorted((fields ^ visible) - hidden):
         problems.append(
             f"Tool `{tool}` has a schema that differs in parameter `{name}`"
         )
     fail(*problems)
+
+
+def _is_output_only(generated: Any, cls: Any, field: str) -> bool:
+    output_only = generated("support.pb").OUTPUT_ONLY
+    found = generated("support.behaviors").has_behavior(cls, field, output_only)
+    return bool(found)
 
 
 def test_tool_call_keeps_the_schema(tool: str, generated: Any, fail: Any) -> None:
@@ -129,4 +145,4 @@ def test_tool_call_keeps_the_schema(tool: str, generated: Any, fail: Any) -> Non
     fail(f"Tool `{tool}` accepts a response of another shape")
 
 
-# sha256:8e0a9af5f2f9a0a02c5f057c1e5c3e6738ff8565cf68358f85ca322a097ce596
+# sha256:fd18ad3f76245473064e7bc01ec3e4f091dfd3e175ef056f9b48ab02b3ca00e0

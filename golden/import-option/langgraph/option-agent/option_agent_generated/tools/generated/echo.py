@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ...state.generated import EchoRequestModel, EchoResponseModel
+from ...support.schemas import ToolSchemas
 from ...support.tools import ToolAdapter, ToolSpec
 
 __all__ = ["SPEC", "EchoTool"]
@@ -24,8 +27,9 @@ class EchoTool(ToolAdapter[EchoRequestModel, EchoResponseModel]):
     """Echo answers with what it is asked."""
 
     spec = SPEC
+    schemas = ToolSchemas(Path(__file__).with_suffix(".json"))
     input_type = EchoRequestModel
     output_type = EchoResponseModel
 
 
-# sha256:65534e0a56afbc6c03a7c4c9b532dc77f916a5c07f44dcdcf6bdf923924500aa
+# sha256:a63c07c307bbbab529b18863c8b28afeefc9bf611b3ab528c89fd925950dc535

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ...state.generated import LookupRequestModel, LookupResponseModel
+from ...support.schemas import ToolSchemas
 from ...support.tools import ToolAdapter, ToolSpec
 
 __all__ = ["SPEC", "LookupTool"]
@@ -24,8 +27,9 @@ class LookupTool(ToolAdapter[LookupRequestModel, LookupResponseModel]):
     """Lookup finds the values of a key."""
 
     spec = SPEC
+    schemas = ToolSchemas(Path(__file__).with_suffix(".json"))
     input_type = LookupRequestModel
     output_type = LookupResponseModel
 
 
-# sha256:a3fb762a3a6f99af22ddc829d2567f94428172b78f5b36aafe95168712371b29
+# sha256:b76e493bf1d8cea461098aa4b36b6ee9b311d65611cfd7a9f806774fcb6c0c82

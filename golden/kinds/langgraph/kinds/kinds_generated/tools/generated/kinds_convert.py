@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ...state.generated import ConvertRequestModel, ConvertResponseModel
+from ...support.schemas import ToolSchemas
 from ...support.tools import ToolAdapter, ToolSpec
 
 __all__ = ["SPEC", "KindsConvertTool"]
@@ -28,8 +31,9 @@ class KindsConvertTool(ToolAdapter[ConvertRequestModel, ConvertResponseModel]):
     """
 
     spec = SPEC
+    schemas = ToolSchemas(Path(__file__).with_suffix(".json"))
     input_type = ConvertRequestModel
     output_type = ConvertResponseModel
 
 
-# sha256:5be8301849773f41f0e40eecbbb8f1ed7bf079030c8e46bd8c4609442b7cb867
+# sha256:f63dbe940afb93ff26c13e4f8097b6c053dd07558a808a326517f36055764513

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ...state.generated import InspectRequestModel, InspectResponseModel
+from ...support.schemas import ToolSchemas
 from ...support.tools import ToolAdapter, ToolSpec
 
 __all__ = ["SPEC", "KindsInspectTool"]
@@ -28,8 +31,9 @@ class KindsInspectTool(ToolAdapter[InspectRequestModel, InspectResponseModel]):
     """
 
     spec = SPEC
+    schemas = ToolSchemas(Path(__file__).with_suffix(".json"))
     input_type = InspectRequestModel
     output_type = InspectResponseModel
 
 
-# sha256:ed7a0522359ac3ac9ba4d72a8b4be3b342283cfe7b2ab44c8d57e8de44f640ce
+# sha256:723d043cfbd78de8a993340d195c4c49819fa1d245e362a699cf08f10d8df418

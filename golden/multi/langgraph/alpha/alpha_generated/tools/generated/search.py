@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ...state.generated import SearchRequestModel, SearchResponseModel
+from ...support.schemas import ToolSchemas
 from ...support.tools import ToolAdapter, ToolSpec
 
 __all__ = ["SPEC", "SearchTool"]
@@ -25,8 +28,9 @@ class SearchTool(ToolAdapter[SearchRequestModel, SearchResponseModel]):
     """Search finds documents."""
 
     spec = SPEC
+    schemas = ToolSchemas(Path(__file__).with_suffix(".json"))
     input_type = SearchRequestModel
     output_type = SearchResponseModel
 
 
-# sha256:3f006eb761edb7db5167839f03ffc85ee9629199c0cd33a42d5b2dcbb7f18652
+# sha256:10967630cb2054a3cd362d6137e1cf3b13b979f1e3af807e2d55e8069036ca09

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ...state.generated import StoreRequestModel, StoreResponseModel
+from ...support.schemas import ToolSchemas
 from ...support.tools import ToolAdapter, ToolSpec
 
 __all__ = ["SPEC", "StoreTool"]
@@ -25,8 +28,9 @@ class StoreTool(ToolAdapter[StoreRequestModel, StoreResponseModel]):
     """Store keeps a value under a key."""
 
     spec = SPEC
+    schemas = ToolSchemas(Path(__file__).with_suffix(".json"))
     input_type = StoreRequestModel
     output_type = StoreResponseModel
 
 
-# sha256:d795cf427c4d5b8600e666b94c8574e5afb3acd100bb15581d38324cee1e3993
+# sha256:ec0ad2454419d1de3745325ec3923e3bd4d010a9503b2baed8bf0916161499e5

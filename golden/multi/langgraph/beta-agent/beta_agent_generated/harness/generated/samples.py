@@ -198,9 +198,10 @@ def _candidates(first: Any, hint: Any, constraints: list[Any]) -> Iterator[Any]:
             yield rule.value
             yield rule.value + first
             yield first + rule.value
-    numbers = [n for rule in constraints for n in _bounds(rule)]
+    # The bounds of the rules, before those of the type.
+    numbers = [n for rule in reversed(constraints) for n in _bounds(rule)]
     if isinstance(first, (int, float)) and not isinstance(first, (bool, enum.Enum)):
-        for number in numbers:
+        for number in (*numbers, 0, 2, 10, 100):
             yield from (type(first)(number + step) for step in (0, 1, -1))
     elif isinstance(first, (pb.Timestamp, pb.Duration)):
         for number in numbers:
@@ -209,7 +210,7 @@ def _candidates(first: Any, hint: Any, constraints: list[Any]) -> Iterator[Any]:
                 for step in (0, 1, -1)
             )
         if isinstance(first, pb.Timestamp):
-            yield pb.Timestamp.now()
+            yield pb.Timestamp.parse("2100-01-01T00:00:00Z")
     elif isinstance(first, enum.Enum):
         yield from type(first)
     elif isinstance(first, (str, bytes, list)):
@@ -235,4 +236,4 @@ def _bounds(rule: Any) -> Iterator[Any]:
         yield from getattr(part, "bounds", {}).values()
 
 
-# sha256:a704fa6284af0bd8f90410ffcf18829459da5c7d978d4dc36d9cf26924e304c9
+# sha256:2e32fa90457023d11c272b663049af4eb62527a3b47ebfa98d980e237aab5a78

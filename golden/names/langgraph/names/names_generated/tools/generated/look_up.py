@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ...state.generated import LookUpRequestModel, LookUpResponseModel
+from ...support.schemas import ToolSchemas
 from ...support.tools import ToolAdapter, ToolSpec
 
 __all__ = ["SPEC", "LookUpTool"]
@@ -24,8 +27,9 @@ class LookUpTool(ToolAdapter[LookUpRequestModel, LookUpResponseModel]):
     """Looks up what has hard names."""
 
     spec = SPEC
+    schemas = ToolSchemas(Path(__file__).with_suffix(".json"))
     input_type = LookUpRequestModel
     output_type = LookUpResponseModel
 
 
-# sha256:cd376c8ae7484ef3614c189f2293f808297ff5a4c117aea5041c48ff642fc640
+# sha256:a58db28db28cb7fee1684081eb4f2e7293eb0914cc893ca54dedfc68a184746d

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ...state.generated import WebSearchRequestModel, WebSearchResponseModel
+from ...support.schemas import ToolSchemas
 from ...support.tools import ToolAdapter, ToolSpec
 
 __all__ = ["SPEC", "WebSearchTool"]
@@ -25,8 +28,9 @@ class WebSearchTool(ToolAdapter[WebSearchRequestModel, WebSearchResponseModel]):
     """Search the web for relevant documents."""
 
     spec = SPEC
+    schemas = ToolSchemas(Path(__file__).with_suffix(".json"))
     input_type = WebSearchRequestModel
     output_type = WebSearchResponseModel
 
 
-# sha256:a00e1db09e9631b8f713e1ce1c4f174375185072bd43fc030d95defb67105a18
+# sha256:4120ad09ce3773704ed6df634e0b67be0eb4b7ebf3afb494670a631cb159f890

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ...state.generated import PlaceOrderRequestModel, PlaceOrderResponseModel
+from ...support.schemas import ToolSchemas
 from ...support.tools import ToolAdapter, ToolSpec
 
 __all__ = ["SPEC", "PlaceOrderTool"]
@@ -24,8 +27,9 @@ class PlaceOrderTool(ToolAdapter[PlaceOrderRequestModel, PlaceOrderResponseModel
     """Places an order."""
 
     spec = SPEC
+    schemas = ToolSchemas(Path(__file__).with_suffix(".json"))
     input_type = PlaceOrderRequestModel
     output_type = PlaceOrderResponseModel
 
 
-# sha256:9933cfa698e1670f2e105970fdd68101622e81fd92c9c37250e47a73af8cad67
+# sha256:b02a2e2fa7d94936f659a95a728937fde507cafdebe61d0b190f77e29ffc08b2
