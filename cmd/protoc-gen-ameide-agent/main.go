@@ -55,6 +55,10 @@
 //		The starters of the files that people own: as templates in the generated
 //		tree (default), or the real files and nothing else, for a run of its own
 //		into a folder that people own.
+//	providers=PROFILE+PROFILE
+//		The providers of models whose limits the tools must keep, strict modes
+//		included: mcp, openai-strict, anthropic, gemini; by default all of them,
+//		without their strict modes.
 //	allow_empty=true|false
 //		Whether a request without any agent is fine; false by default.
 //

@@ -215,10 +215,7 @@ func (g *generation) toolModules() error {
 		if err != nil {
 			return err
 		}
-		document, err := schemas.Document(t.Tool)
-		if err != nil {
-			return fmt.Errorf("write the schemas of tool %s: %w", t.ID.Value, err)
-		}
+		document := schemas.Document(t.Tool)
 		g.tree.raw(g.in("tools", "generated", t.module.String()+".json"), string(document.Bytes()))
 		if err := g.python(g.in("tools", "generated", t.module.String()+".py"), "tool.py", view); err != nil {
 			return err

@@ -7,13 +7,13 @@ import (
 
 // Document is a file with the schemas of a tool: an object with the input of every
 // profile, and the output.
-func (g *Generator) Document(tool *contract.Tool) (jsontext.Document, error) {
-	input := &Members{}
+func (g *Generator) Document(tool *contract.Tool) jsontext.Document {
+	inputs := &Members{}
 	for _, profile := range Profiles() {
-		input.Add(string(profile), g.Input(tool, profile))
+		inputs.Add(string(profile), g.Input(tool, profile))
 	}
-	return jsontext.Of(struct {
-		Input  *Members `json:"input"`
-		Output *Schema  `json:"output"`
-	}{input, g.Output(tool)})
+	o := object{b: []byte{'{'}}
+	o.members("input", inputs)
+	o.schema("output", g.Output(tool))
+	return jsontext.Fitted(append(o.b, '}'))
 }

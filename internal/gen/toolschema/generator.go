@@ -28,7 +28,7 @@ type Generator struct {
 
 // New prepares the schemas of an agent.
 func New(agent *contract.Agent) (*Generator, error) {
-	table, err := loadProviders()
+	table, err := table()
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sync"
 )
 
 // Profile is the form of a schema that a provider of models takes.
@@ -70,7 +71,9 @@ type Limit struct {
 	pattern *regexp.Regexp
 }
 
-// loadProviders reads the table.
+// table is the table, which is read once.
+var table = sync.OnceValues(loadProviders)
+
 func loadProviders() (*providers, error) {
 	var table providers
 	if err := json.Unmarshal(providersJSON, &table); err != nil {

@@ -1,10 +1,11 @@
 package toolschema
 
 import (
-	"encoding/json"
+	"encoding/base64"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ameideio/protoc-gen-ameide-agent/internal/gen/contract"
@@ -327,17 +328,9 @@ func (w *writer) messageNotes(m *contract.Message) []string {
 func show(value any) string {
 	switch value := value.(type) {
 	case string:
-		quoted, err := marshal(value)
-		if err != nil {
-			return fmt.Sprintf("%q", value)
-		}
-		return string(quoted)
+		return strconv.Quote(value)
 	case []byte:
-		encoded, err := json.Marshal(value)
-		if err != nil {
-			return fmt.Sprintf("%q", value)
-		}
-		return string(encoded) + " in Base64"
+		return strconv.Quote(base64.StdEncoding.EncodeToString(value)) + " in Base64"
 	case contract.Paths:
 		return strings.Join(value, ",")
 	case []any:

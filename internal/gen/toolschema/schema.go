@@ -7,7 +7,6 @@
 package toolschema
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 )
@@ -15,36 +14,36 @@ import (
 // Schema is a JSON schema, with the keywords that tools need in the order in
 // which they are printed.
 type Schema struct {
-	Ref              string      `json:"$ref,omitempty"`
-	Type             Types       `json:"type,omitempty"`
-	Description      string      `json:"description,omitempty"`
-	Deprecated       bool        `json:"deprecated,omitempty"`
-	Enum             []any       `json:"enum,omitempty"`
-	Not              *Schema     `json:"not,omitempty"`
-	Format           string      `json:"format,omitempty"`
-	Pattern          string      `json:"pattern,omitempty"`
-	MinLength        *uint64     `json:"minLength,omitempty"`
-	MaxLength        *uint64     `json:"maxLength,omitempty"`
-	ContentEncoding  string      `json:"contentEncoding,omitempty"`
-	Minimum          json.Number `json:"minimum,omitempty"`
-	Maximum          json.Number `json:"maximum,omitempty"`
-	ExclusiveMinimum json.Number `json:"exclusiveMinimum,omitempty"`
-	ExclusiveMaximum json.Number `json:"exclusiveMaximum,omitempty"`
-	Items            *Schema     `json:"items,omitempty"`
-	MinItems         *uint64     `json:"minItems,omitempty"`
-	MaxItems         *uint64     `json:"maxItems,omitempty"`
-	UniqueItems      bool        `json:"uniqueItems,omitempty"`
-	Properties       *Members    `json:"properties,omitempty"`
-	PropertyNames    *Schema     `json:"propertyNames,omitempty"`
-	MinProperties    *uint64     `json:"minProperties,omitempty"`
-	MaxProperties    *uint64     `json:"maxProperties,omitempty"`
+	Ref              string
+	Type             Types
+	Description      string
+	Deprecated       bool
+	Enum             []any
+	Not              *Schema
+	Format           string
+	Pattern          string
+	MinLength        *uint64
+	MaxLength        *uint64
+	ContentEncoding  string
+	Minimum          json.Number
+	Maximum          json.Number
+	ExclusiveMinimum json.Number
+	ExclusiveMaximum json.Number
+	Items            *Schema
+	MinItems         *uint64
+	MaxItems         *uint64
+	UniqueItems      bool
+	Properties       *Members
+	PropertyNames    *Schema
+	MinProperties    *uint64
+	MaxProperties    *uint64
 	// Required is nil where the keyword is left out.
-	Required []string `json:"required,omitzero"`
+	Required []string
 	// AdditionalProperties is false or a *Schema; nil where it is left out.
-	AdditionalProperties any       `json:"additionalProperties,omitempty"`
-	DependentSchemas     *Members  `json:"dependentSchemas,omitempty"`
-	AnyOf                []*Schema `json:"anyOf,omitempty"`
-	Defs                 *Members  `json:"$defs,omitempty"`
+	AdditionalProperties any
+	DependentSchemas     *Members
+	AnyOf                []*Schema
+	Defs                 *Members
 
 	// notes are sentences that the description will have.
 	notes []string
@@ -54,25 +53,8 @@ type Schema struct {
 	always *bool
 }
 
-// MarshalJSON prints the schema.
-func (s *Schema) MarshalJSON() ([]byte, error) {
-	if s.always != nil {
-		return json.Marshal(*s.always)
-	}
-	type plain Schema
-	return marshal((*plain)(s))
-}
-
 // Types is one type, or several of which a value may have any.
 type Types []string
-
-// MarshalJSON prints one type as a string.
-func (t Types) MarshalJSON() ([]byte, error) {
-	if len(t) == 1 {
-		return json.Marshal(t[0])
-	}
-	return json.Marshal([]string(t))
-}
 
 // Members are schemas by name, in the order in which they were added.
 type Members struct{ list []Member }
@@ -92,41 +74,6 @@ func (m *Members) All() []Member {
 		return nil
 	}
 	return m.list
-}
-
-// MarshalJSON prints an object with the members in order.
-func (m *Members) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, member := range m.list {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		name, err := marshal(member.Name)
-		if err != nil {
-			return nil, err
-		}
-		body, err := marshal(member.Schema)
-		if err != nil {
-			return nil, err
-		}
-		b.Write(name)
-		b.WriteByte(':')
-		b.Write(body)
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
-}
-
-// marshal prints JSON as encoding/json does, without escapes for HTML.
-func marshal(value any) ([]byte, error) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
 // never is the schema that nothing matches.

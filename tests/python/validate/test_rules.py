@@ -125,6 +125,21 @@ def test_the_empty_state_is_valid() -> None:
     assert ShopStateModel(wish="x").wish == "x"
 
 
+def test_models_have_rules_in_their_json_schemas() -> None:
+    """As keywords, where JSON Schema has one."""
+    order = OrderModel.model_json_schema()["properties"]
+    assert order["email"]["format"] == "email"
+    assert order["coupon"]["pattern"] == "^[A-Z]{4}$"
+    assert (order["lines"]["minItems"], order["lines"]["maxItems"]) == (1, 10)
+    assert order["shipping"]["not"] == {"enum": ["SHIPPING_UNSPECIFIED"]}
+    values = order["labels"]["patternProperties"]["^[a-z]+$"]
+    assert values["minLength"] == 1
+    line = LineModel.model_json_schema()["properties"]
+    assert line["article"]["pattern"] == r"^A\-"
+    assert (line["count"]["minimum"], line["count"]["maximum"]) == (1, 99)
+    assert line["notes"]["uniqueItems"] is True
+
+
 def test_samples_keep_the_rules() -> None:
     """As many fields are set as there are samples for, through ProtoJSON too."""
     order = sample(OrderModel)

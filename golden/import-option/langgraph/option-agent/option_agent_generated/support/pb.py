@@ -115,6 +115,9 @@ OUTPUT_ONLY = Behavior.OUTPUT_ONLY
 """Marks a field that the service sets, and no request."""
 
 
+_MAX_TEXT = 2**31 - 1
+
+
 @dataclass(frozen=True, slots=True)
 class _Utf8:
     """Refuses text that is not Unicode: lone surrogates."""
@@ -123,13 +126,16 @@ class _Utf8:
         self, source: object, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         """Limit the length, for which Pydantic's core has to read the text."""
-        return core_schema.str_schema(strict=True, max_length=2**31 - 1)
+        return core_schema.str_schema(strict=True, max_length=_MAX_TEXT)
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """Leave the length out: it says nothing."""
-        return {"type": "string"}
+        """Leave the length out, unless it is that of a rule."""
+        shown = handler(schema)
+        if shown.get("maxLength") == _MAX_TEXT:
+            del shown["maxLength"]
+        return shown
 
 
 Bool = Annotated[bool, Strict(), Scalar("bool")]
@@ -727,4 +733,4 @@ WELL_KNOWN_TYPES = (Timestamp, Duration, FieldMask, Empty, Value, Any)
 """The message classes of this module."""
 
 
-# sha256:07440b67840000811351951c3616dd1af7811fb3df9e6eefd97a28865580f17e
+# sha256:771f693b2a9737c909b029a41e88c16c5bc9d46f4d86acb8548145b339954693

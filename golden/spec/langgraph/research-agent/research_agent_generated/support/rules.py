@@ -12,14 +12,17 @@ protovalidate as their type, such as `string.email`.
 
 from __future__ import annotations
 
+import base64
 import math
 import operator
+import re
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import GetCoreSchemaHandler, ValidationError
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import (
     CoreSchema,
     InitErrorDetails,
@@ -122,6 +125,20 @@ class Rule:
             checked, inner, metadata={_RULES: rules}
         )
 
+    def keywords(self) -> dict[str, Any]:
+        """Say the rule in JSON Schema, as far as that has words for it."""
+        return {}
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Add the keywords to the schema of the value."""
+        shown = handler(schema)
+        keywords = self.keywords()
+        if "$ref" in shown or "anyOf" in shown or keywords.keys() & shown.keys():
+            return {"allOf": [shown, keywords]} if keywords else shown
+        return shown | keywords
+
 
 _RULES = "rules"
 
@@ -208,6 +225,10 @@ class Const(Rule):
         if value != self.value:
             yield Problem(f"{_kind(value)}.const", f"must be {show(self.value)}")
 
+    def keywords(self) -> dict[str, Any]:
+        """Say the value."""
+        return {"enum": [_json(self.value)]}
+
 
 class In(Rule):
     """One of some values."""
@@ -222,6 +243,10 @@ class In(Rule):
             shown = ", ".join(map(show, self.values))
             yield Problem(f"{_kind(value)}.in", f"must be one of {shown}")
 
+    def keywords(self) -> dict[str, Any]:
+        """List the values."""
+        return {"enum": [_json(value) for value in self.values]}
+
 
 class NotIn(Rule):
     """None of some values."""
@@ -235,6 +260,21 @@ class NotIn(Rule):
         if value in self.values:
             shown = ", ".join(map(show, self.values))
             yield Problem(f"{_kind(value)}.not_in", f"must not be any of {shown}")
+
+    def keywords(self) -> dict[str, Any]:
+        """List the values."""
+        return {"not": {"enum": [_json(value) for value in self.values]}}
+
+
+def _json(value: Any) -> Any:
+    """Return a value of a rule in ProtoJSON."""
+    if isinstance(value, pb.Enum):
+        return pb.proto_name(value) or int(value)
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 2**53:
+        return str(value)
+    return value if isinstance(value, (str, bool, int, float)) else show(value)
 
 
 def show(value: Any) -> str:
@@ -324,6 +364,10 @@ class Prefix(Rule):
         if not value.startswith(self.value):
             yield Problem(f"{_kind(value)}.prefix", f"must start with {self.value!r}")
 
+    def keywords(self) -> dict[str, Any]:
+        """Say the start of a text."""
+        return _pattern("^", self.value, "")
+
 
 @dataclass(frozen=True)
 class Suffix(Rule):
@@ -336,6 +380,10 @@ class Suffix(Rule):
         if not value.endswith(self.value):
             yield Problem(f"{_kind(value)}.suffix", f"must end with {self.value!r}")
 
+    def keywords(self) -> dict[str, Any]:
+        """Say the end of a text."""
+        return _pattern("", self.value, "$")
+
 
 @dataclass(frozen=True)
 class Contains(Rule):
@@ -347,6 +395,16 @@ class Contains(Rule):
         """Seek the part."""
         if self.value not in value:
             yield Problem(f"{_kind(value)}.contains", f"must contain {self.value!r}")
+
+    def keywords(self) -> dict[str, Any]:
+        """Say the part of a text."""
+        return _pattern("", self.value, "")
+
+
+def _pattern(before: str, text: Any, behind: str) -> dict[str, Any]:
+    if not isinstance(text, str):
+        return {}
+    return {"pattern": before + re.escape(text) + behind}
 
 
 @dataclass(frozen=True)
@@ -411,6 +469,21 @@ class Format(Rule):
         if not has_form:
             rule = f"{_kind(value)}.{self.rule}"
             yield Problem(rule if value else f"{rule}_empty", f"must be {self.noun}")
+
+    def keywords(self) -> dict[str, Any]:
+        """Name the form, if JSON Schema has a name for it."""
+        return {"format": _FORMATS[self.rule]} if self.rule in _FORMATS else {}
+
+
+_FORMATS = {
+    "email": "email",
+    "hostname": "hostname",
+    "ipv4": "ipv4",
+    "ipv6": "ipv6",
+    "uri": "uri",
+    "uri_ref": "uri-reference",
+    "uuid": "uuid",
+}
 
 
 def _ip(version: int) -> Callable[[str], bool]:
@@ -500,6 +573,10 @@ class Unique(Rule):
                 yield Problem("repeated.unique", "must not have the same item twice")
                 return
             seen.add(item)
+
+    def keywords(self) -> dict[str, Any]:
+        """Say so."""
+        return {"uniqueItems": True}
 
 
 class AnyIn(Rule):
@@ -787,4 +864,4 @@ def _details(error: Any) -> InitErrorDetails:
     )
 
 
-# sha256:87c4fba3af45f74c88055dc7cb08ed413125d45e7254fe126092285029b4a1e1
+# sha256:36d09ef0c78c8219beb7005f64382794bee1ab4f1f64b4fece8c29e5cf4f86b8
