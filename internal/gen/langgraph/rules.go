@@ -398,62 +398,79 @@ func usesExpressions(a *contract.Agent) bool {
 }
 
 // rustPattern is a regular expression of RE2 in the syntax of Pydantic's, which
-// takes Unicode for what RE2 takes ASCII, and knows more operators in classes. A
-// pattern that both read alike stays as it is.
+// takes Unicode for what RE2 takes ASCII, and knows more operators in classes.
 func rustPattern(pattern string) string {
-	if !differs(pattern) {
-		return pattern
+	if translated, ok := translate(pattern); ok {
+		return translated
 	}
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return pattern
 	}
-	text := parsed.String()
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if text[i] != '\\' || i+1 == len(text) {
-			b.WriteByte(text[i])
-			continue
-		}
-		i++
-		switch text[i] {
-		case 'b', 'B':
-			b.WriteString(`(?-u:\` + text[i:i+1] + `)`)
-		default:
-			b.WriteString(text[i-1 : i+1])
-		}
-	}
-	return b.String()
+	return wordBoundaries.Replace(parsed.String())
 }
 
-// differs reports whether a pattern has what the two syntaxes read differently.
-func differs(pattern string) bool {
+// A boundary of words is about ASCII in RE2. A backslash before it is one of its own.
+var wordBoundaries = strings.NewReplacer(`\\`, `\\`, `\b`, `(?-u:\b)`, `\B`, `(?-u:\B)`)
+
+// translate rewrites the classes of ASCII and keeps the rest as it is written. It
+// gives up on a pattern that the two syntaxes may read differently.
+func translate(pattern string) (string, bool) {
+	var b strings.Builder
 	inClass := false
 	for i := 0; i < len(pattern); i++ {
-		switch c := pattern[i]; {
+		c := pattern[i]
+		switch {
 		case c == '\\' && i+1 < len(pattern):
 			i++
-			if strings.IndexByte("dDwWsSbBCQEvaZ<>", pattern[i]) >= 0 {
-				return true
+			escaped, ok := translateEscape(pattern[i], inClass)
+			if !ok {
+				return "", false
 			}
-		case inClass && (c == '[' || c == '&' || c == '~' || c == '-' && strings.HasPrefix(pattern[i:], "--")):
-			return true
+			b.WriteString(escaped)
+			if length := strings.IndexByte(pattern[i:], '}'); strings.HasPrefix(pattern[i+1:], "{") &&
+				strings.IndexByte("pPx", pattern[i]) >= 0 && length > 0 {
+				b.WriteString(pattern[i+1 : i+length+1])
+				i += length
+			}
+			continue
+		case inClass && strings.IndexByte("[&~", c) >= 0, inClass && strings.HasPrefix(pattern[i:], "--"):
+			return "", false
 		case c == '[' && !inClass:
 			inClass = true
 			// A bracket that stands first belongs to the class.
-			rest := strings.TrimPrefix(pattern[i+1:], "^")
-			if strings.HasPrefix(rest, "]") {
-				return true
+			if strings.HasPrefix(strings.TrimPrefix(pattern[i+1:], "^"), "]") {
+				return "", false
 			}
 		case c == ']':
 			inClass = false
-		case !inClass && (c == '{' || c == '}'):
-			if !counted(pattern, i) {
-				return true
-			}
+		case !inClass && (c == '{' || c == '}') && !counted(pattern, i),
+			!inClass && strings.HasPrefix(pattern[i:], "(?") && !strings.HasPrefix(pattern[i:], "(?:"):
+			return "", false
 		}
+		b.WriteByte(c)
 	}
-	return strings.Contains(pattern, "(?") && !strings.Contains(pattern, "(?:")
+	return b.String(), true
+}
+
+// asciiClasses are the classes that Pydantic's engine takes as Unicode.
+var asciiClasses = map[byte]string{'d': "0-9", 'w': "0-9A-Za-z_", 's': `\t\n\f\r `}
+
+func translateEscape(c byte, inClass bool) (string, bool) {
+	lower := c | 0x20
+	class := asciiClasses[lower]
+	switch {
+	case class != "" && inClass:
+		return class, c == lower
+	case class != "" && c == lower:
+		return "[" + class + "]", true
+	case class != "":
+		return "[^" + class + "]", true
+	case strings.IndexByte("01234567bBCQEvaZ<>", c) >= 0:
+		return "", false
+	default:
+		return `\` + string(c), true
+	}
 }
 
 // counted reports whether a brace belongs to a repetition such as `{2,3}`.
