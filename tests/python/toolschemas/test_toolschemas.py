@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from forms_generated.harness.generated import sample
+from forms_generated.harness.generated import harness_runtime, sample
 from forms_generated.state.generated import (
     Color,
     QueryRequestModel,
@@ -438,6 +438,34 @@ def test_langchain_keeps_the_schema(tool: str, provider: str | None) -> None:
     assert sent["description"].endswith(schema.pop("description", ""))
     if "$defs" not in schema:
         assert sent["parameters"] == schema
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_call_in_the_form_of_a_provider(profile: Profile) -> None:
+    """From the model's arguments to the request that the tool gets, and back."""
+    requests: list[Any] = []
+
+    def shapes(request: Any) -> dict[str, str]:
+        requests.append(request)
+        return {"text": "done"}
+
+    runtime = harness_runtime(tools={"shapes": shapes})
+    tools = registry.build_tool_registry(runtime=runtime, required_tool_ids=())
+    _, given, wanted = FORMS[1]
+    call = {
+        "type": "tool_call",
+        "name": "shapes",
+        "id": "1",
+        "args": wanted if profile == "mcp" else given,
+    }
+    (tool,) = tools.langchain_tools("shapes", profile=profile)
+    message = tool.invoke(call)
+    assert json.loads(message.content) == {"text": "done"}
+    assert requests == [protojson.from_json(ShapesRequestModel, wanted)]
+    call["args"] = {"target": {"address": "x", "point": {}}, "names": [1]}
+    message = tool.invoke(call)
+    assert message.status == "error"
+    assert "`names[0]`: want a string" in message.content
 
 
 def test_nulls_of_native_json() -> None:
