@@ -11,6 +11,7 @@ package contract
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/ameideio/protoc-gen-ameide-agent/internal/gen/diag"
 )
@@ -346,3 +347,23 @@ type EnumValue struct {
 
 // ChatMessage is the full name of the message type that ADD_MESSAGES merges.
 const ChatMessage = "ameide_core_proto.agent.v1.ChatMessage"
+
+// LowerCamel is the JSON name that a field has when it says none.
+func LowerCamel(name string) string {
+	var b strings.Builder
+	upper := false
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case c == '_':
+			upper = true
+		case upper && c >= 'a' && c <= 'z':
+			b.WriteByte(c - 'a' + 'A')
+			upper = false
+		default:
+			b.WriteByte(c)
+			upper = false
+		}
+	}
+	return b.String()
+}

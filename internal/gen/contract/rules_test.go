@@ -85,3 +85,11 @@ func TestTimes(t *testing.T) {
 	assert.Equal(t, "0s", Duration{}.String())
 	assert.Equal(t, "1970-01-01T00:00:01.000000001Z", Timestamp{Seconds: 1, Nanos: 1}.String())
 }
+
+func TestLowerCamel(t *testing.T) {
+	for in, want := range map[string]string{
+		"user_query": "userQuery", "a__b": "aB", "_x": "X", "x_": "x", "x_1y": "x1y", "Foo": "Foo", "fooBar": "fooBar",
+	} {
+		assert.Equal(t, want, LowerCamel(in), in)
+	}
+}

@@ -238,33 +238,13 @@ func (f *field) optional() bool {
 // follow from the Python name.
 func (f *field) names() []py.Expr {
 	switch {
-	case f.JSONName != lowerCamel(f.Name):
+	case f.JSONName != contract.LowerCamel(f.Name):
 		return []py.Expr{py.Call(py.Ref("pb.Name"), py.Pos(py.Str(f.Name)), py.Pos(py.Str(f.JSONName)))}
 	case f.name.String() != f.Name:
 		return []py.Expr{py.Call(py.Ref("pb.Name"), py.Pos(py.Str(f.Name)))}
 	default:
 		return nil
 	}
-}
-
-// lowerCamel is the JSON name that a field has when it says none.
-func lowerCamel(name string) string {
-	var b strings.Builder
-	upper := false
-	for i := range len(name) {
-		c := name[i]
-		switch {
-		case c == '_':
-			upper = true
-		case upper && c >= 'a' && c <= 'z':
-			b.WriteByte(c - 'a' + 'A')
-			upper = false
-		default:
-			b.WriteByte(c)
-			upper = false
-		}
-	}
-	return b.String()
 }
 
 // reducers are the Python functions of the reducers.

@@ -8,14 +8,6 @@ import (
 	"github.com/ameideio/protoc-gen-ameide-agent/internal/gen/contract"
 )
 
-func TestLowerCamel(t *testing.T) {
-	for in, want := range map[string]string{
-		"user_query": "userQuery", "a__b": "aB", "_x": "X", "x_": "x", "x_1y": "x1y", "Foo": "Foo", "fooBar": "fooBar",
-	} {
-		require.Equal(t, want, lowerCamel(in), in)
-	}
-}
-
 func TestDescription(t *testing.T) {
 	five := contract.Opt[string]{Value: "5", Set: true}
 	for name, test := range map[string]struct {

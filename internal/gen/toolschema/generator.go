@@ -12,18 +12,20 @@ const (
 	// themselves: more of them is more noise than help.
 	maxNodes = 300
 	// maxInlined is how large a schema may get by writing out any messages.
-	maxInlined = 3000
+	maxInlined = 1000
 	// maxRepeats is how often a message is written out within itself.
 	maxRepeats = 3
 
 	unlimited = 1 << 30
 )
 
-// Generator writes the schemas of the tools of one agent.
+// Generator writes the schemas of the tools of one agent, one at a time.
 type Generator struct {
 	table    *providers
 	messages map[string]*contract.Message
 	enums    map[string]*contract.Enum
+	// owners are the fields that have a JSON name, by message.
+	owners map[*contract.Message]map[string]*contract.Field
 }
 
 // New prepares the schemas of an agent.
@@ -36,6 +38,7 @@ func New(agent *contract.Agent) (*Generator, error) {
 		table:    table,
 		messages: make(map[string]*contract.Message, len(agent.Messages)),
 		enums:    make(map[string]*contract.Enum, len(agent.Enums)),
+		owners:   make(map[*contract.Message]map[string]*contract.Field),
 	}
 	for _, m := range agent.Messages {
 		g.messages[m.FullName] = m
@@ -276,7 +279,7 @@ func (w *writer) object(m *contract.Message, isRoot bool) *Schema {
 			continue
 		}
 		isList := f.Cardinality != contract.Singular
-		w.add(s, w.key(f), w.field(f), w.mandatory(f), isList)
+		w.add(s, w.key(m, f), w.field(f), w.mandatory(f), isList)
 	}
 	if w.provider.AllRequired && s.Required == nil {
 		s.Required = []string{}
@@ -314,13 +317,28 @@ func (w *writer) mandatory(f *contract.Field) bool {
 	}
 }
 
-// key is the name of a property: the ProtoJSON name. The brackets of an extension
+// key is the name of a property: the ProtoJSON name, and the proto name where
+// another field has that already, as old files may. The brackets of an extension
 // are none of the characters that providers take.
-func (w *writer) key(f *contract.Field) string {
-	if w.provider.Native {
-		return f.JSONName
+func (w *writer) key(m *contract.Message, f *contract.Field) string {
+	owners := w.owners[m]
+	if owners == nil {
+		owners = make(map[string]*contract.Field, len(m.Fields))
+		for _, field := range m.Fields {
+			if owners[field.JSONName] == nil {
+				owners[field.JSONName] = field
+			}
+		}
+		w.owners[m] = owners
 	}
-	return strings.Trim(f.JSONName, "[]")
+	key := f.JSONName
+	if owners[key] != f {
+		key = f.Name
+	}
+	if w.provider.Native {
+		return key
+	}
+	return strings.Trim(key, "[]")
 }
 
 func oneofOf(m *contract.Message, f *contract.Field) *contract.Oneof {
@@ -335,7 +353,7 @@ func oneofOf(m *contract.Message, f *contract.Field) *contract.Oneof {
 // oneofKey is the property that holds a oneof: its name as ProtoJSON would write
 // it, unless a field has it.
 func (w *writer) oneofKey(m *contract.Message, oneof *contract.Oneof) string {
-	key := lowerCamel(oneof.Name)
+	key := contract.LowerCamel(oneof.Name)
 	isTaken := func(name string) bool {
 		return slices.ContainsFunc(m.Fields, func(f *contract.Field) bool { return f.Name == name || f.JSONName == name })
 	}
@@ -348,24 +366,6 @@ func (w *writer) oneofKey(m *contract.Message, oneof *contract.Oneof) string {
 	return key
 }
 
-func lowerCamel(name string) string {
-	var b strings.Builder
-	upper := false
-	for _, c := range []byte(name) {
-		switch {
-		case c == '_':
-			upper = true
-		case upper && 'a' <= c && c <= 'z':
-			b.WriteByte(c - 'a' + 'A')
-			upper = false
-		default:
-			b.WriteByte(c)
-			upper = false
-		}
-	}
-	return b.String()
-}
-
 // tagged is a oneof as an object with one property, that of the field that is set.
 func (w *writer) tagged(m *contract.Message, oneof *contract.Oneof, isRoot bool) *Schema {
 	var choices []*Schema
@@ -373,11 +373,11 @@ func (w *writer) tagged(m *contract.Message, oneof *contract.Oneof, isRoot bool)
 		if f.Oneof != oneof.Name || !w.visible(f, isRoot) {
 			continue
 		}
-		choice := &Schema{Type: Types{"object"}, Properties: &Members{}, Required: []string{w.key(f)}}
+		choice := &Schema{Type: Types{"object"}, Properties: &Members{}, Required: []string{w.key(m, f)}}
 		if w.provider.Closed {
 			choice.AdditionalProperties = false
 		}
-		choice.Properties.Add(w.key(f), w.field(f))
+		choice.Properties.Add(w.key(m, f), w.field(f))
 		w.nodes++
 		choices = append(choices, choice)
 	}
@@ -396,7 +396,7 @@ func (w *writer) exclude(s *Schema, m *contract.Message, isRoot bool) {
 		var keys []string
 		for _, f := range m.Fields {
 			if f.Oneof == oneof.Name && w.visible(f, isRoot) {
-				keys = append(keys, w.key(f))
+				keys = append(keys, w.key(m, f))
 			}
 		}
 		if len(keys) == 0 || len(keys) == 1 && !oneof.Required {

@@ -309,7 +309,7 @@ func (w *writer) messageNotes(m *contract.Message) []string {
 		var keys []string
 		for _, f := range m.Fields {
 			if slices.Contains(oneof.Fields, f.Name) {
-				keys = append(keys, w.key(f))
+				keys = append(keys, w.key(m, f))
 			}
 		}
 		count := "at most"

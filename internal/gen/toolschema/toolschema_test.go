@@ -123,6 +123,16 @@ func TestOneofBesideFieldsOfItsName(t *testing.T) {
 	assert.Contains(t, schema, `"theChoice":{"type":"string"},"the_choice":{"anyOf":[`)
 }
 
+func TestFieldsOfOneJSONName(t *testing.T) {
+	t.Parallel()
+	one, other := scalar("some_name", contract.KindString), scalar("someName", contract.KindString)
+	one.JSONName = "someName"
+	root := message("Root", one, other)
+	other.Name = "some__name"
+	schema := print(t, generator(t, root).Input(toolOf(root), toolschema.OpenAIStrict))
+	assert.Contains(t, schema, `"required":["someName","some__name"]`)
+}
+
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	fields := func(count int, prefix string) []*contract.Field {
