@@ -1,5 +1,7 @@
 package contract
 
+import "slices"
+
 // Rules are the validation rules of a field, of the items of a list, or of the
 // keys or the values of a map: buf.validate.FieldRules.
 //
@@ -118,3 +120,26 @@ const (
 	BehaviorRequired   Behavior = "REQUIRED"
 	BehaviorOutputOnly Behavior = "OUTPUT_ONLY"
 )
+
+// HasRules reports whether a message, or one that it holds, has rules. The
+// function finds messages by their full names.
+func (m *Message) HasRules(find func(fullName string) *Message) bool {
+	seen := map[string]bool{m.FullName: true}
+	for pending := []*Message{m}; len(pending) > 0; {
+		at := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
+		if at.Rules != nil || slices.ContainsFunc(at.Oneofs, func(o *Oneof) bool { return o.Required }) {
+			return true
+		}
+		for _, f := range at.Fields {
+			if f.Rules != nil {
+				return true
+			}
+			if inner := find(f.Type); inner != nil && !seen[inner.FullName] {
+				seen[inner.FullName] = true
+				pending = append(pending, inner)
+			}
+		}
+	}
+	return false
+}

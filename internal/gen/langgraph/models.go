@@ -216,7 +216,10 @@ func (t *types) plain(f *field, checked bool, u *uses) (py.Expr, error) {
 	case f.Cardinality == contract.Repeated:
 		return py.Index(py.Ref("list"), t.element(f, value, rules.Items, u)), nil
 	case f.Cardinality == contract.Map:
-		key := t.element(f, py.Ref(scalars[f.Key]), rules.Keys, u)
+		key := py.Ref(scalars[f.Key])
+		if !isFree(rules.Keys) {
+			key = t.element(f, key, rules.Keys, u)
+		}
 		return py.Index(py.Ref("dict"), key, t.element(f, value, rules.Values, u)), nil
 	case f.optional() && (!checked || !t.mandatory(f)):
 		return py.Union(value, py.None), nil

@@ -49,7 +49,7 @@ func isFree(r *contract.Rules) bool { return r == nil || r.Ignore == contract.Ig
 func (t *types) checks(f *field, plain py.Expr, u *uses) []py.Expr {
 	r := f.Rules
 	if isFree(r) {
-		return nil
+		return t.ignored(f, r, u)
 	}
 	c := t.constrain(f, r, isUnsigned(plain), u)
 	implicit := f.Presence == contract.Implicit
@@ -62,10 +62,31 @@ func (t *types) checks(f *field, plain py.Expr, u *uses) []py.Expr {
 	return c.metadata()
 }
 
+// ignored marks a value whose messages are not held to their rules.
+func (t *types) ignored(f *field, r *contract.Rules, u *uses) []py.Expr {
+	m := t.models[f.Type]
+	if r == nil || r.Ignore != contract.IgnoreAlways || m == nil || !m.message.HasRules(t.message) {
+		return nil
+	}
+	u.rules = true
+	return []py.Expr{py.Call(py.Ref("rules.Ignored"))}
+}
+
+func (t *types) message(fullName string) *contract.Message {
+	if m := t.models[fullName]; m != nil {
+		return m.message
+	}
+	return nil
+}
+
 // element is the type of an item of a list, or of a key or value of a map, with
 // the rules of it.
 func (t *types) element(f *field, plain py.Expr, r *contract.Rules, u *uses) py.Expr {
 	if isFree(r) {
+		if ignored := t.ignored(f, r, u); ignored != nil {
+			u.annotated = true
+			return py.Index(py.Ref("Annotated"), append([]py.Expr{plain}, ignored...)...)
+		}
 		return plain
 	}
 	c := t.constrain(f, r, isUnsigned(plain), u)

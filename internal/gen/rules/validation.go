@@ -68,11 +68,6 @@ func (c *checker) checkFieldRules(field *contract.Field) {
 		return
 	}
 	kind := ruleKind(field.Kind, field.Type)
-	for _, part := range []*contract.Rules{rules, rules.Items, rules.Values} {
-		if part != nil && part.Ignore == contract.IgnoreAlways {
-			c.checkIgnored(field, part)
-		}
-	}
 	if rules.Ignore == contract.IgnoreAlways {
 		return
 	}
@@ -87,32 +82,6 @@ func (c *checker) checkFieldRules(field *contract.Field) {
 	default:
 		c.checkRules(field, rules, kind, "")
 	}
-}
-
-// checkIgnored reports a field that takes back the rules of the message in it: a
-// model has its rules wherever it stands.
-func (c *checker) checkIgnored(field *contract.Field, rules *contract.Rules) {
-	inner := c.contract.Messages[field.Type]
-	if inner == nil || !c.hasRules(inner, make(map[*contract.Message]bool)) {
-		return
-	}
-	c.report(diag.New(diag.UnsupportedRule, rules.Pos,
-		"field %s has IGNORE_ALWAYS, which would take back the rules of message %s here and nowhere else: models cannot do that",
-		diag.Code(field.Pos.Element), diag.Code(inner.FullName)).
-		WithHelp("use a message without rules for this field, or remove IGNORE_ALWAYS"))
-}
-
-// hasRules reports whether a message, or one in it, has rules.
-func (c *checker) hasRules(message *contract.Message, seen map[*contract.Message]bool) bool {
-	if message == nil || seen[message] {
-		return false
-	}
-	seen[message] = true
-	return message.Rules != nil ||
-		slices.ContainsFunc(message.Oneofs, func(o *contract.Oneof) bool { return o.Required }) ||
-		slices.ContainsFunc(message.Fields, func(f *contract.Field) bool {
-			return f.Rules != nil || c.hasRules(c.contract.Messages[f.Type], seen)
-		})
 }
 
 // checkRules checks the rules of one value, which are of a kind.

@@ -12,6 +12,7 @@ from shop_generated.state.generated import (
     LineModel,
     OrderModel,
     PlaceOrderRequestModel,
+    PlaceOrderResponseModel,
     Shipping,
     ShopStateInput,
     ShopStateModel,
@@ -171,6 +172,26 @@ def test_callers_keep_the_rules() -> None:
         STATE.parse_input({})
     with pytest.raises(ValidationError):
         ShopStateInput()  # type: ignore[call-arg]
+
+
+def test_ignored_rules() -> None:
+    """A message may break its rules where the contract says so, types apart."""
+    broken: dict[str, Any] = {
+        "email": "x",
+        "lines": [{"count": 0}],
+        "labels": {"A": ""},
+    }
+    response = PlaceOrderResponseModel(refused=broken, tried=[{"article": "B"}])
+    assert response.refused is not None and response.refused.email == "x"
+    assert response.refused.lines[0].count == 0
+    assert response.tried[0].article == "B"
+    document = protojson.to_json(response)
+    assert protojson.from_json(PlaceOrderResponseModel, document) == response
+    with pytest.raises(ValidationError, match="want|valid string"):
+        PlaceOrderResponseModel(refused={"email": 1})
+    for wrong_document in ({"order": document["refused"]}, {"refused": {"email": 1}}):
+        with pytest.raises(protojson.JsonError):
+            protojson.from_json(PlaceOrderResponseModel, wrong_document)
 
 
 def test_checkpoints_outlive_rules() -> None:

@@ -80,21 +80,9 @@ def read_message(cls: type[M], stored: Mapping[str, Any]) -> M:
             raise
     for name, info in cls.model_fields.items():
         if info.is_required():
-            fields.setdefault(name, _zero(_names(cls).hints[name]))
+            fields.setdefault(name, rules.zero(_names(cls).hints[name]))
     construct: Callable[..., M] = BaseModel.model_construct.__func__  # type: ignore[attr-defined]
     return construct(cls, fields.keys() & stored.keys(), **fields)
-
-
-def _zero(annotation: Any) -> Any:
-    """Return what a field reads as that has no default and was not stored."""
-    while get_origin(annotation) is Annotated:
-        annotation = get_args(annotation)[0]
-    kind = get_origin(annotation) or annotation
-    if issubclass(kind, pb.ClosedEnum):
-        return next(iter(kind))
-    if issubclass(kind, pb.Enum):
-        return kind(0)
-    return None if issubclass(kind, BaseModel) else kind()
 
 
 def _fields(cls: type[BaseModel], stored: Mapping[str, Any]) -> dict[str, Any]:

@@ -81,21 +81,9 @@ def read_message(cls: type[M], stored: Mapping[str, Any]) -> M:
             raise
     for name, info in cls.model_fields.items():
         if info.is_required():
-            fields.setdefault(name, _zero(_names(cls).hints[name]))
+            fields.setdefault(name, rules.zero(_names(cls).hints[name]))
     construct: Callable[..., M] = BaseModel.model_construct.__func__  # type: ignore[attr-defined]
     return construct(cls, fields.keys() & stored.keys(), **fields)
-
-
-def _zero(annotation: Any) -> Any:
-    """Return what a field reads as that has no default and was not stored."""
-    while get_origin(annotation) is Annotated:
-        annotation = get_args(annotation)[0]
-    kind = get_origin(annotation) or annotation
-    if issubclass(kind, pb.ClosedEnum):
-        return next(iter(kind))
-    if issubclass(kind, pb.Enum):
-        return kind(0)
-    return None if issubclass(kind, BaseModel) else kind()
 
 
 def _fields(cls: type[BaseModel], stored: Mapping[str, Any]) -> dict[str, Any]:
@@ -324,4 +312,4 @@ def reading(
     return reading
 
 
-# sha256:563d36133ced7b2911293820efafcf2fdb35b4cbe14079b79cb357082234759e
+# sha256:16039db824cbb8f3de55db67a7fcd4bb0cac39dbb2b21e1aae25a67430986f3f

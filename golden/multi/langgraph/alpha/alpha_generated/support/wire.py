@@ -116,8 +116,10 @@ class _Record:
 class _Builder:
     def __init__(self, use: Use) -> None:
         self._use = use
-        self._met: set[type[pb.Message]] = set()
-        self._pending: list[tuple[type[pb.Message], str]] = []
+        # Whether what is being built is held to its rules.
+        self._ruled = True
+        self._met: set[str] = set()
+        self._pending: list[tuple[type[pb.Message], str, bool]] = []
 
     def build(self, annotation: Any) -> CoreSchema:
         root = self._type(annotation)
@@ -133,13 +135,14 @@ class _Builder:
         well_known = _WELL_KNOWN.get(cls)
         if well_known is not None:
             return well_known
-        ref = f"{cls.__module__}.{cls.__qualname__}:{id(cls)}"
-        if cls not in self._met:
-            self._met.add(cls)
-            self._pending.append((cls, ref))
+        ref = f"{cls.__module__}.{cls.__qualname__}:{id(cls)}:{self._ruled}"
+        if ref not in self._met:
+            self._met.add(ref)
+            self._pending.append((cls, ref, self._ruled))
         return core_schema.definition_reference_schema(ref)
 
-    def _fields(self, cls: type[pb.Message], ref: str) -> CoreSchema:
+    def _fields(self, cls: type[pb.Message], ref: str, ruled: bool) -> CoreSchema:
+        self._ruled = ruled
         hints = typing.get_type_hints(cls, include_extras=True)
         fields: dict[str, core_schema.ModelField] = {}
         for name, (proto_name, json_name) in pb.names_of(cls).items():
@@ -159,14 +162,17 @@ class _Builder:
         if self._use is Use.PRINT:
             return core_schema.model_schema(_Record, inner, ref=ref)
         return core_schema.no_info_after_validator_function(
-            _constructor(cls), inner, ref=ref
+            _constructor(cls, ruled), inner, ref=ref
         )
 
     def _field(self, annotation: Any, info: FieldInfo) -> CoreSchema:
         value = self._type(annotation)
-        if info.is_required():
+        if not info.is_required():
+            default = info.get_default(call_default_factory=True)
+        elif self._ruled:
             return value
-        default = info.get_default(call_default_factory=True)
+        else:
+            default = rules.zero(annotation)
         if isinstance(default, float):
             default = _Zero(default)
         if default is not None:
@@ -183,15 +189,17 @@ class _Builder:
             if type(None) in get_args(args[0]):
                 (inner,) = [a for a in get_args(args[0]) if a is not type(None)]
                 return self._type(_constrained(inner, args[1:]))
+            if any(isinstance(marker, rules.Ignored) for marker in args[1:]):
+                return self._unruled(args[0])
             for marker in args[1:]:
                 if isinstance(marker, pb.Scalar):
-                    return _scalar(marker.kind, annotation)
+                    return _scalar(marker.kind, self._held(annotation))
                 if hasattr(marker, "__protojson__"):
                     print_, read = marker.__protojson__()
                     return _converted(read, print_)
             value = self._type(args[0])
             constraints = [m for m in args[1:] if isinstance(m, _CONSTRAINTS)]
-            if not constraints or self._use is Use.PRINT:
+            if not constraints or self._use is Use.PRINT or not self._ruled:
                 return value
             base = get_origin(args[0]) or Any
             checked = TypeAdapter(_constrained(base, constraints)).core_schema
@@ -206,12 +214,29 @@ class _Builder:
         if origin is list:
             return core_schema.list_schema(self._type(args[0]))
         if origin is dict:
-            return core_schema.dict_schema(_map_key(args[0]), self._type(args[1]))
+            key = _map_key(self._held(args[0]))
+            return core_schema.dict_schema(key, self._type(args[1]))
         if isinstance(annotation, type) and issubclass(annotation, pb.Message):
             return self._message(annotation)
         if isinstance(annotation, type) and issubclass(annotation, pb.Enum):
             return self._enum(annotation)
         raise TypeError(f"no ProtoJSON form for {annotation!r}")
+
+    def _held(self, annotation: Any) -> Any:
+        """Return the annotation of a scalar with the rules that it is held to."""
+        if self._ruled:
+            return annotation
+        # They stand behind what makes the scalar.
+        base, *metadata = get_args(annotation)
+        kinds = [isinstance(marker, pb.Scalar) for marker in metadata]
+        return _constrained(base, metadata[: kinds.index(True) + 1])
+
+    def _unruled(self, annotation: Any) -> CoreSchema:
+        around, self._ruled = self._ruled, False
+        try:
+            return self._type(annotation)
+        finally:
+            self._ruled = around
 
     def _enum(self, cls: type[pb.Enum]) -> CoreSchema:
         members = pb.proto_members(cls)
@@ -335,13 +360,13 @@ def unpacked(cls: type[M], fields: dict[str, Any]) -> M:
     return message
 
 
-def _constructor(cls: type[M]) -> Callable[[Any], M]:
+def _constructor(cls: type[M], ruled: bool) -> Callable[[Any], M]:
     """Return a function that makes a message of fields that were checked."""
     defaults = {
         name: info for name, info in cls.model_fields.items() if not info.is_required()
     }
     has_one_ofs = bool(pb.one_ofs(cls))
-    has_rules = pb.has_rules(cls)
+    has_rules = ruled and pb.has_rules(cls)
     assign = object.__setattr__
 
     def construct(parts: tuple[dict[str, Any], Any, set[str]]) -> M:
@@ -672,4 +697,4 @@ _SPECIAL: dict[str, Any] = {
 """The messages with a JSON form of their own."""
 
 
-# sha256:b03a02f6c8eaab8891b192ae030e8bbc0f570eafff34087f32b078a8e2dbb8c6
+# sha256:429d992dc11c01bb0606ab6bd5a5f2d991a9f2650b9bb89cf61281d12cc096c0

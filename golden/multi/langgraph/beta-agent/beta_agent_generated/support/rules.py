@@ -205,6 +205,29 @@ class IgnoreZero(_Outer):
         return value
 
 
+class Ignored:
+    """Takes back the rules of the messages in a value: they may break them here."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Take a message that is wrong by its rules alone."""
+
+        def validate(
+            value: Any, inner: core_schema.ValidatorFunctionWrapHandler
+        ) -> Any:
+            try:
+                return inner(value)
+            except ValidationError as error:
+                if not are_broken(error):
+                    raise
+            from . import stored
+
+            return stored.read(source, value)
+
+        return core_schema.no_info_wrap_validator_function(validate, handler(source))
+
+
 def is_zero(value: Any) -> bool:
     """Tell whether a value is what protobuf has for an unset field."""
     if isinstance(value, float):
@@ -212,6 +235,18 @@ def is_zero(value: Any) -> bool:
     if isinstance(value, pb.ClosedEnum):
         return value is next(iter(type(value)))
     return not isinstance(value, pb.Message) and not value
+
+
+def zero(annotation: Any) -> Any:
+    """Return what a field reads as that has no default and was not given."""
+    while typing.get_origin(annotation) is typing.Annotated:
+        annotation = typing.get_args(annotation)[0]
+    kind = typing.get_origin(annotation) or annotation
+    if issubclass(kind, pb.ClosedEnum):
+        return next(iter(kind))
+    if issubclass(kind, pb.Enum):
+        return kind(0)
+    return None if issubclass(kind, pb.Message) else kind()
 
 
 @dataclass(frozen=True)
@@ -864,4 +899,4 @@ def _details(error: Any) -> InitErrorDetails:
     )
 
 
-# sha256:36d09ef0c78c8219beb7005f64382794bee1ab4f1f64b4fece8c29e5cf4f86b8
+# sha256:30be3a519af335d3fcbf643a31726d650ef4be3380c8320ba128baddd2aa94ab

@@ -178,6 +178,14 @@ class PlaceOrderResponseModel(pb.Message, proto="shop.v1.PlaceOrderResponse"):
     """What was ordered."""
 
     order: OrderModel | None = Field(default=None, description="The order.")
+    refused: Annotated[OrderModel | None, rules.Ignored()] = Field(
+        default=None,
+        description="An order that was refused, with all that is wrong with it.",
+    )
+    tried: list[Annotated[LineModel, rules.Ignored()]] = Field(
+        default_factory=list,
+        description="What else was tried.",
+    )
 
 
 class ShopStateUpdate(TypedDict, total=False):
@@ -256,4 +264,4 @@ def json_schemas() -> dict[str, dict[str, Any]]:
     return {model.__name__: model.model_json_schema() for model in MODELS}
 
 
-# sha256:c3bd4b8aa41de0e3211f1a460573b33d825b661457f674bb1936afae30093109
+# sha256:9e18ce44690e54f72928baa9f80db34576d8923c210043bbf1f523fcdfc67b57
