@@ -323,7 +323,8 @@ def test_the_provider_chooses_the_schema() -> None:
     assert "maxResults" in shown["properties"]
     assert profile_of("openai") == "openai-strict"
     assert profile_of("anthropic") == "anthropic"
-    assert profile_of("ollama") == profile_of(None) == "mcp"
+    assert profile_of("ollama") == "anthropic"
+    assert profile_of(None) == "mcp"
 
 
 def test_tool_node(asynchronous: bool) -> None:

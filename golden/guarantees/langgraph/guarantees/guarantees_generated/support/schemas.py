@@ -4,7 +4,7 @@
 They are generated from the protos into a file beside the tool's module. Four
 profiles have the schema of the arguments:
 
-- `mcp`: plain JSON Schema of the request's ProtoJSON, for every other provider;
+- `mcp`: plain JSON Schema of the request's ProtoJSON;
 - `openai-strict`, `anthropic`, `gemini`: what these providers accept. Maps are
   lists of pairs, a oneof is an object with the one field that is set, and JSON of
   any shape is text. `arguments` reads these forms back.
@@ -23,13 +23,12 @@ __all__ = ["NEUTRAL", "Profile", "ToolSchemas", "profile_of"]
 Profile = Literal["mcp", "openai-strict", "anthropic", "gemini"]
 
 NEUTRAL: Profile = "mcp"
-"""The profile of providers that have none of their own."""
+"""The profile that is ProtoJSON."""
+
+_NARROWEST: Profile = "anthropic"
 
 _PROFILES: dict[str, Profile] = {
-    "anthropic": "anthropic",
-    "anthropic_bedrock": "anthropic",
     "azure_openai": "openai-strict",
-    "google_anthropic_vertex": "anthropic",
     "google_genai": "gemini",
     "google_vertexai": "gemini",
     "openai": "openai-strict",
@@ -37,8 +36,12 @@ _PROFILES: dict[str, Profile] = {
 
 
 def profile_of(provider: str | None) -> Profile:
-    """Return the profile for a value of `MODEL_PROVIDER`, as LangChain names it."""
-    return _PROFILES.get(provider or "", NEUTRAL)
+    """Return the profile for a value of `MODEL_PROVIDER`, as LangChain names it.
+
+    A provider that has no profile of its own gets the one that asks least of it; with
+    no provider at all, schemas are those of ProtoJSON.
+    """
+    return NEUTRAL if provider is None else _PROFILES.get(provider, _NARROWEST)
 
 
 def _unroll(
@@ -91,4 +94,4 @@ class ToolSchemas:
         return copy.deepcopy(cast("dict[str, Any]", self._document["output"]))
 
 
-# sha256:36ee14eb11e4a287b69a9af601278aa42e472181961b1e9e1a741e91778eaf1c
+# sha256:b89ece83ac30eca28b7fe1fbdbcfd4f596e5738fba44a0be8d2c07cafa70d6ec
