@@ -19,14 +19,18 @@ func TestParse(t *testing.T) {
 		return p
 	}
 	tests := map[string]params.Parameters{
-		"":                  params.Default(),
-		",":                 params.Default(),
-		"target=langgraph":  params.Default(),
-		"target=eino":       with(func(p *params.Parameters) { p.Target = params.TargetEino }),
-		"target=contract,":  with(func(p *params.Parameters) { p.Target = params.TargetContract }),
-		"tools=all":         with(func(p *params.Parameters) { p.Tools = params.ToolsAll }),
-		"layout=dotted":     with(func(p *params.Parameters) { p.Layout = params.LayoutDotted }),
-		"starters=only":     with(func(p *params.Parameters) { p.Starters = params.StartersOnly }),
+		"":                 params.Default(),
+		",":                params.Default(),
+		"target=langgraph": params.Default(),
+		"target=eino":      with(func(p *params.Parameters) { p.Target = params.TargetEino }),
+		"target=contract,": with(func(p *params.Parameters) { p.Target = params.TargetContract }),
+		"tools=all":        with(func(p *params.Parameters) { p.Tools = params.ToolsAll }),
+		"layout=dotted":    with(func(p *params.Parameters) { p.Layout = params.LayoutDotted }),
+		"starters=only":    with(func(p *params.Parameters) { p.Starters = params.StartersOnly }),
+		"providers=gemini": with(func(p *params.Parameters) { p.Providers = []string{"gemini"} }),
+		"providers=openai-strict+mcp+mcp": with(func(p *params.Parameters) {
+			p.Providers = []string{"openai-strict", "mcp"}
+		}),
 		"allow_empty=true":  with(func(p *params.Parameters) { p.AllowEmpty = true }),
 		"allow_empty=false": params.Default(),
 		"sdk_package=":      params.Default(),
@@ -64,6 +68,8 @@ func TestParseRefuses(t *testing.T) {
 		{"target=langraph", "the value `langraph` is not `langgraph`, `eino` or `contract`", "did you mean `langgraph`? `target` takes `langgraph`, `eino` or `contract`"},
 		{"target=", "the value `` is not `langgraph`, `eino` or `contract`", "`target` takes"},
 		{"tools=none", "the value `none` is not `required` or `all`", "`required` or `all`"},
+		{"providers=antropic", "the value `antropic` has a part that is not", "did you mean `anthropic`?"},
+		{"providers=gemini+", "the value `gemini+` has a part that is not", "with `+` between"},
 		{"allow_empty=yes", "the value `yes` is not `true` or `false`", "`true` or `false`"},
 		{"allow_empty", "parameter `allow_empty` has no value", "write `allow_empty=VALUE`"},
 		{"annotations_package=", "the value `` is empty", "a proto package"},
