@@ -360,8 +360,8 @@ def test_a_model_hears_what_is_wrong_with_its_arguments(
     message = run_node(adapter.as_langchain_tool(), args, asynchronous)
     assert message.status == "error"
     assert message.content == (
-        "The arguments of `save_note` are invalid: `maxResults`: want an integer; "
-        "`nope`: unknown field"
+        "The arguments of `save_note` are invalid: `nope`: unknown field; there are "
+        "text, maxResults, big, raw, at, level, tags; `maxResults`: want an integer"
     )
     assert recorder.seen == []
     assert host.violations.counts == {("notes.save", "input"): 1}

@@ -366,7 +366,22 @@ def test_what_models_write_instead(
         (ScalarsRequestModel, {"id": "x"}, "`id`: set by the service; leave it out"),
         (ScalarsRequestModel, {"name": "a", "Name": "b"}, "`name`: given twice"),
         (ScalarsRequestModel, {"nope": 1}, "`nope`: unknown field"),
-        (ScalarsRequestModel, {"color": "PINK"}, "`color`: "),
+        (ScalarsRequestModel, {"wieght": 1}, "unknown field; did you mean `weight`?"),
+        (
+            ShapesRequestModel,
+            {"label": {"nope": 1}},
+            "`label.nope`: unknown field; there are text",
+        ),
+        (
+            ScalarsRequestModel,
+            {"color": "PINK"},
+            "`color`: not a value of enum Color: want one of COLOR_UNSPECIFIED, COLOR_R",
+        ),
+        (
+            ScalarsRequestModel,
+            {"nope": 1, "int32Value": "x", "id": "y"},
+            "`int32Value`: want an integer",
+        ),
         (ScalarsRequestModel, {"int32Value": "many"}, "`int32Value`: want an integer"),
         (ShapesRequestModel, {"target": {"street": 1}}, "`target`: unknown field"),
         (
@@ -402,7 +417,7 @@ def test_what_models_write_instead(
 def test_what_models_hear(cls: type[pb.Message], given: Any, problem: str) -> None:
     """The place in their own words, what is wrong, and what to do."""
     with pytest.raises(protojson.JsonError) as error:
-        protojson.from_json(cls, arguments.to_protojson(cls, given, "anthropic"))
+        arguments.read(cls, given, "anthropic")
     assert problem in str(error.value)
 
 
@@ -462,10 +477,23 @@ def test_a_call_in_the_form_of_a_provider(profile: Profile) -> None:
     message = tool.invoke(call)
     assert json.loads(message.content) == {"text": "done"}
     assert requests == [protojson.from_json(ShapesRequestModel, wanted)]
+    # What is wrong is told, and does not end the run.
     call["args"] = {"target": {"address": "x", "point": {}}, "names": [1]}
     message = tool.invoke(call)
     assert message.status == "error"
     assert "`names[0]`: want a string" in message.content
+
+
+def test_a_model_hears_what_it_must_set() -> None:
+    """REQUIRED of google.api.field_behavior, by the name that the model knows."""
+    runtime = harness_runtime(tools={"scalars": {"text": "done"}})
+    tools = registry.build_tool_registry(runtime=runtime, required_tool_ids=())
+    (tool,) = tools.langchain_tools("scalars")
+    call = {"type": "tool_call", "name": "scalars", "id": "1"}
+    message = tool.invoke({**call, "args": {"name": "x", "tenant": "acme"}})
+    assert message.status == "error" and "`subject`: required" in message.content
+    message = tool.invoke({**call, "args": {"subject": "x", "tenant": "acme"}})
+    assert message.status == "success"
 
 
 def test_nulls_of_native_json() -> None:

@@ -1,52 +1,88 @@
-"""Makes ProtoJSON of the arguments that a language model gave for a tool.
+"""Reads the arguments that a language model gave for a tool.
 
 Models write what their provider's schema asks for, more or less: maps as pairs,
 a oneof as an object, JSON as text, null for what they leave out. They also err in
 ways whose meaning is plain, such as another case of a name or a single value for a
-list. What is plain is taken; what is not stays as it is, for `protojson` to refuse
-with the place and the reason.
+list. What is plain is taken; what is not is refused, all of it at once, with the
+place and what would be right.
 """
 
 from __future__ import annotations
 
+import difflib
 import json
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, JsonValue
 
 from . import behaviors, pb, protojson
 from .schemas import NEUTRAL, Profile
 
-__all__ = ["to_protojson"]
+__all__ = ["read", "to_protojson"]
+
+M = TypeVar("M", bound=pb.Message)
 
 
-def to_protojson(
-    cls: type[pb.Message], arguments: Mapping[str, Any], profile: Profile = NEUTRAL
-) -> dict[str, JsonValue]:
-    """Convert the arguments of a tool call to ProtoJSON of its request.
+def read(
+    cls: type[M],
+    arguments: Mapping[str, Any],
+    profile: Profile = NEUTRAL,
+    *,
+    hidden: Collection[str] = (),
+) -> M:
+    """Read the arguments of a tool call as its request.
 
     Args:
         cls: The class of the request.
         arguments: What the model gave, in the form of the profile or near it.
         profile: The profile of the schema that the model saw.
+        hidden: The fields of the request that no message may name.
 
     Raises:
-        JsonError: If a field is given twice, in two forms, or is not the model's to
-            set.
+        JsonError: If they are no such request.
     """
-    reader = _Reader(texts=profile != NEUTRAL)
+    reader = _Reader(cls, hidden, texts=profile != NEUTRAL)
+    document = reader.message(cls, dict(arguments), "")
+    problems = reader.problems
+    try:
+        message = protojson.from_json(cls, document)
+    except protojson.JsonError as error:
+        raise protojson.JsonError(*problems, *error.problems) from None
+    unset = behaviors.missing(message, in_json=True, hidden=hidden)
+    problems += [f"`{path}`: required" for path in unset]
+    if problems:
+        raise protojson.JsonError(*problems)
+    return message
+
+
+def to_protojson(
+    cls: type[pb.Message], arguments: Mapping[str, Any], profile: Profile = NEUTRAL
+) -> dict[str, JsonValue]:
+    """Convert the arguments of a tool call to ProtoJSON, and check no values.
+
+    Raises:
+        JsonError: If a field is unknown, given twice, or not the model's to set.
+    """
+    reader = _Reader(cls, (), texts=profile != NEUTRAL)
     out = reader.message(cls, dict(arguments), "")
     if reader.problems:
         raise protojson.JsonError(*reader.problems)
     return typing.cast("dict[str, JsonValue]", out)
 
 
+_MAX_LISTED = 12
+
+
 class _Reader:
-    def __init__(self, *, texts: bool) -> None:
+    def __init__(
+        self, root: type[pb.Message], hidden: Collection[str], *, texts: bool
+    ) -> None:
+        self._root = root
+        self._hidden = hidden
         self._texts = texts
         self.problems: list[str] = []
 
@@ -64,8 +100,24 @@ class _Reader:
                 for member, inner in chosen.items():
                     self._field(fields, member, inner, path, out)
             else:
-                out[key] = item
+                here = f"{path}.{key}" if path else str(key)
+                self.problems.append(f"`{here}`: {self._unknown(fields, str(key))}")
         return out
+
+    def _unknown(self, fields: _Fields, key: str) -> str:
+        """Say that there is no such field, and which there are."""
+        hidden = self._hidden if fields.cls is self._root else ()
+        known = [
+            json_name
+            for name, json_name in fields.keys.items()
+            if name not in hidden
+            and not behaviors.has_behavior(fields.cls, name, pb.OUTPUT_ONLY)
+        ]
+        if near := difflib.get_close_matches(key, known, n=1):
+            return f"unknown field; did you mean `{near[0]}`?"
+        if len(known) > _MAX_LISTED:
+            return "unknown field"
+        return "unknown field; there are " + (", ".join(known) or "none")
 
     def _field(
         self, fields: _Fields, name: str, value: Any, path: str, out: dict[str, Any]

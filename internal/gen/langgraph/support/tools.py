@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import cache
 from typing import (
     Annotated,
     Any,
@@ -252,10 +253,11 @@ class ToolAdapter(Generic[In, Out]):
         """
         profile = profile or profile_of(self._model_provider)
         shown = self._shown_schema(profile)
+        adapter: Any = type(self)
         return _ModelTool(
             name=self.spec.name,
             description=shown["description"],
-            args_schema=self._args_schema(profile),
+            args_schema=_args_schema(adapter, profile),
             shown_schema=shown,
             func=self._run,
             coroutine=self._arun,
@@ -368,45 +370,46 @@ class ToolAdapter(Generic[In, Out]):
             **schema,
         }
 
-    def _args_schema(self, profile: Profile) -> type[pb.Message]:
-        """Return the request's model, which reads what models give and hides fields.
 
-        `ToolNode` fills the hidden fields from the state, whatever the model says.
-        """
-        from langgraph.prebuilt import InjectedState
+@cache
+def _args_schema(adapter: Any, profile: Profile) -> type[pb.Message]:
+    """Return the request's model, which reads what models give and hides fields.
 
-        injected = self.spec.injected
-        hints = get_type_hints(self.input_type, include_extras=True)
-        optional: dict[str, Any] = {n: (hints[n] | None, None) for n in injected}
-        shown_type = create_model(
-            self.input_type.__name__, __base__=self.input_type, **optional
-        )
+    `ToolNode` fills the hidden fields from the state, whatever the model says.
+    """
+    from langgraph.prebuilt import InjectedState
 
-        def read(cls: Any, value: Any) -> Any:
-            if not isinstance(value, dict):
-                return value
-            hidden = {k: v for k, v in value.items() if k in injected}
-            shown = {k: v for k, v in value.items() if k not in injected}
-            try:
-                document = arguments.to_protojson(self.input_type, shown, profile)
-                request = protojson.from_json(shown_type, document)
-            except protojson.JsonError as error:
-                raise ValueError("; ".join(error.problems)) from None
-            names = request.model_fields_set - injected.keys()
-            return {name: getattr(request, name) for name in names} | hidden
+    request_type: type[pb.Message] = adapter.input_type
+    injected = adapter.spec.injected
+    hints = get_type_hints(request_type, include_extras=True)
+    optional: dict[str, Any] = {n: (hints[n] | None, None) for n in injected}
+    name = request_type.__name__
+    shown_type = create_model(name, __base__=request_type, **optional)
 
-        filled: dict[str, Any] = {
-            name: (Annotated[hints[name], InjectedState(source)], ...)
-            for name, source in injected.items()
-        }
-        validators: dict[str, Any] = {"read": model_validator(mode="before")(read)}
-        return create_model(
-            self.input_type.__name__,
-            __base__=self.input_type,
-            __doc__=self.spec.description,
-            __validators__=validators,
-            **filled,
-        )
+    def read(cls: Any, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        hidden = {k: v for k, v in value.items() if k in injected}
+        shown = {k: v for k, v in value.items() if k not in injected}
+        try:
+            request = arguments.read(shown_type, shown, profile, hidden=injected)
+        except protojson.JsonError as error:
+            raise ValueError("; ".join(error.problems)) from None
+        names = request.model_fields_set - injected.keys()
+        return {name: getattr(request, name) for name in names} | hidden
+
+    filled: dict[str, Any] = {
+        name: (Annotated[hints[name], InjectedState(source)], ...)
+        for name, source in injected.items()
+    }
+    validators: dict[str, Any] = {"read": model_validator(mode="before")(read)}
+    return create_model(
+        name,
+        __base__=request_type,
+        __doc__=adapter.spec.description,
+        __validators__=validators,
+        **filled,
+    )
 
 
 def _content(response: pb.Message) -> tuple[str, JsonValue]:

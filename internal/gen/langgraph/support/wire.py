@@ -112,6 +112,10 @@ class _Record:
     """
 
 
+_MAX_LISTED = 20
+"""How many values of an enum a message lists."""
+
+
 class _Builder:
     def __init__(self, use: Use) -> None:
         self._use = use
@@ -240,6 +244,9 @@ class _Builder:
     def _enum(self, cls: type[pb.Enum]) -> CoreSchema:
         members = pb.proto_members(cls)
         is_null = cls is pb.NullValue
+        wanted = f"not a value of enum {cls.__name__}"
+        if len(members) <= _MAX_LISTED:
+            wanted += ": want one of " + ", ".join(members)
 
         def read(value: Any) -> pb.Enum:
             if isinstance(value, str):
@@ -247,7 +254,7 @@ class _Builder:
                 if member is None:
                     if self._use is Use.READ_KNOWN:
                         raise PydanticOmit
-                    raise ValueError(f"not a value of enum {cls.__name__}")
+                    raise ValueError(wanted)
                 return member
             if value is None and is_null:
                 return pb.NullValue.NULL_VALUE
@@ -255,7 +262,7 @@ class _Builder:
             try:
                 return cls(number)
             except ValueError:
-                raise ValueError(f"not a value of enum {cls.__name__}") from None
+                raise ValueError(wanted) from None
 
         def print_(member: pb.Enum) -> JsonValue:
             if is_null:

@@ -113,6 +113,10 @@ class _Record:
     """
 
 
+_MAX_LISTED = 20
+"""How many values of an enum a message lists."""
+
+
 class _Builder:
     def __init__(self, use: Use) -> None:
         self._use = use
@@ -241,6 +245,9 @@ class _Builder:
     def _enum(self, cls: type[pb.Enum]) -> CoreSchema:
         members = pb.proto_members(cls)
         is_null = cls is pb.NullValue
+        wanted = f"not a value of enum {cls.__name__}"
+        if len(members) <= _MAX_LISTED:
+            wanted += ": want one of " + ", ".join(members)
 
         def read(value: Any) -> pb.Enum:
             if isinstance(value, str):
@@ -248,7 +255,7 @@ class _Builder:
                 if member is None:
                     if self._use is Use.READ_KNOWN:
                         raise PydanticOmit
-                    raise ValueError(f"not a value of enum {cls.__name__}")
+                    raise ValueError(wanted)
                 return member
             if value is None and is_null:
                 return pb.NullValue.NULL_VALUE
@@ -256,7 +263,7 @@ class _Builder:
             try:
                 return cls(number)
             except ValueError:
-                raise ValueError(f"not a value of enum {cls.__name__}") from None
+                raise ValueError(wanted) from None
 
         def print_(member: pb.Enum) -> JsonValue:
             if is_null:
@@ -697,4 +704,4 @@ _SPECIAL: dict[str, Any] = {
 """The messages with a JSON form of their own."""
 
 
-# sha256:429d992dc11c01bb0606ab6bd5a5f2d991a9f2650b9bb89cf61281d12cc096c0
+# sha256:b8fb7b6481f90a0a8e7b8a173af24d08313fdc387c3909dd946f35a34648702c

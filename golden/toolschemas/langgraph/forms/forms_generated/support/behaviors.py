@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from typing import Annotated, Any
 
@@ -13,33 +13,40 @@ from . import pb, rules
 __all__ = ["has_behavior", "missing"]
 
 
-def missing(message: pb.Message, path: str = "") -> Iterator[str]:
+def missing(
+    message: pb.Message, *, in_json: bool = False, hidden: Collection[str] = ()
+) -> Iterator[str]:
     """Find what a request must set and does not.
 
     Args:
         message: The request, or a message in it.
-        path: Where it is in the request.
+        in_json: Whether to name fields as ProtoJSON does.
+        hidden: The fields of the request that something else sets.
 
     Yields:
         The paths of the fields, as `order.lines[0].article`.
     """
-    for name in _fields(type(message)):
+    cls = type(message)
+    names = pb.names_of(cls) if in_json else {}
+    for name in _fields(cls):
         value = getattr(message, name)
-        here = f"{path}{name}"
-        if has_behavior(type(message), name, pb.REQUIRED) and (
+        here = names[name][1] if in_json else name
+        if name in hidden:
+            continue
+        if has_behavior(cls, name, pb.REQUIRED) and (
             value is None or rules.is_zero(value)
         ):
             yield here
-        elif isinstance(value, pb.Message):
-            yield from missing(value, f"{here}.")
-        elif isinstance(value, list):
-            for index, item in enumerate(value):
-                if isinstance(item, pb.Message):
-                    yield from missing(item, f"{here}[{index}].")
+            continue
+        parts: Iterable[tuple[str, Any]] = [(here, value)]
+        if isinstance(value, list):
+            parts = ((f"{here}[{i}]", item) for i, item in enumerate(value))
         elif isinstance(value, dict):
-            for key, item in value.items():
-                if isinstance(item, pb.Message):
-                    yield from missing(item, f"{here}[{key!r}].")
+            parts = ((f"{here}.{key}", item) for key, item in value.items())
+        for path, part in parts:
+            if isinstance(part, pb.Message):
+                for inner in missing(part, in_json=in_json):
+                    yield f"{path}.{inner}"
 
 
 def has_behavior(cls: type[pb.Message], name: str, behavior: pb.Behavior) -> bool:
@@ -99,4 +106,4 @@ def _asks(cls: type[pb.Message]) -> bool:
     return False
 
 
-# sha256:b9fd01de3a99d5fbb60a5ffabbafc9e255cdda897f10e8797f1539dd486d6910
+# sha256:0110bf61990c3a79d3a45c009550b704c58eeee6d4552ed6de64771affa12fcf
