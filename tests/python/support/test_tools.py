@@ -18,7 +18,7 @@ from langgraph.graph.message import add_messages
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command, interrupt
 from pydantic import BaseModel, Field, JsonValue
-from support import pb
+from support import pb, rules
 from support.errors import ConfigError, ToolContractError, ToolError
 from support.schemas import ToolSchemas, profile_of
 from support.tools import ContractViolations, ToolAdapter, Toolset, ToolSpec
@@ -46,6 +46,10 @@ class Note(pb.Message):
     level: Level = Level.LEVEL_UNSPECIFIED
     tags: list[pb.String] = Field(default_factory=list)
     tenant_id: pb.String = ""
+
+
+class Ruled(Note, rules=(rules.Cel("this.tenant_id == this.text", id="same"),)):
+    """A request with a rule that needs the hidden field."""
 
 
 class Saved(pb.Message):
@@ -76,6 +80,12 @@ class SaveNote(ToolAdapter[Note, Saved]):
     schemas = ToolSchemas(SCHEMAS / "save_note.json")
     input_type = Note
     output_type = Saved
+
+
+class SaveRuled(SaveNote):
+    """Save a note that has a rule."""
+
+    input_type = Ruled
 
 
 class Ping(ToolAdapter[Empty, Saved]):
@@ -365,6 +375,16 @@ def test_a_model_hears_what_is_wrong_with_its_arguments(
     )
     assert recorder.seen == []
     assert host.violations.counts == {("notes.save", "input"): 1}
+
+
+def test_rules_see_hidden_fields(asynchronous: bool) -> None:
+    recorder = Recorder({"id": "7"})
+    tool = SaveRuled(Host({"notes.save": recorder})).as_langchain_tool()
+    assert run_node(tool, {"text": "acme"}, asynchronous).status == "success"
+    message = run_node(tool, {"text": "other"}, asynchronous)
+    assert message.status == "error"
+    assert "`this.tenant_id == this.text` must hold" in message.content
+    assert len(recorder.seen) == 1
 
 
 def test_a_wrong_state_is_not_the_models_fault() -> None:

@@ -385,6 +385,9 @@ def _args_schema(adapter: Any, profile: Profile) -> type[pb.Message]:
     optional: dict[str, Any] = {n: (hints[n] | None, None) for n in injected}
     name = request_type.__name__
     shown_type = create_model(name, __base__=request_type, **optional)
+    if injected:
+        # Rules for the whole are looked at when the hidden fields are filled.
+        shown_type.__rules__ = ()
 
     def read(cls: Any, value: Any) -> Any:
         if not isinstance(value, dict):

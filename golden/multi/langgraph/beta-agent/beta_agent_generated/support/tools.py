@@ -386,6 +386,9 @@ def _args_schema(adapter: Any, profile: Profile) -> type[pb.Message]:
     optional: dict[str, Any] = {n: (hints[n] | None, None) for n in injected}
     name = request_type.__name__
     shown_type = create_model(name, __base__=request_type, **optional)
+    if injected:
+        # Rules for the whole are looked at when the hidden fields are filled.
+        shown_type.__rules__ = ()
 
     def read(cls: Any, value: Any) -> Any:
         if not isinstance(value, dict):
@@ -533,4 +536,4 @@ class Toolset:
         )
 
 
-# sha256:a6b3cafaef2ca2888c8a475ea9e6042bd4ce81abc7210204aee40e2ed0caab2e
+# sha256:d6e1d533f8e00b57b2a04cb2d5ecf7bee3b27b3d742d083ba6af20966ee61b99
