@@ -82,18 +82,14 @@ func (t *types) message(fullName string) *contract.Message {
 // element is the type of an item of a list, or of a key or value of a map, with
 // the rules of it.
 func (t *types) element(f *field, plain py.Expr, r *contract.Rules, u *uses) py.Expr {
-	if isFree(r) {
-		if ignored := t.ignored(f, r, u); ignored != nil {
-			u.annotated = true
-			return py.Index(py.Ref("Annotated"), append([]py.Expr{plain}, ignored...)...)
+	metadata := t.ignored(f, r, u)
+	if !isFree(r) {
+		c := t.constrain(f, r, isUnsigned(plain), u)
+		if r.Ignore == contract.IgnoreZero && (len(c.field) > 0 || len(c.rules) > 0) {
+			c.rule("IgnoreZero")
 		}
-		return plain
+		metadata = c.metadata()
 	}
-	c := t.constrain(f, r, isUnsigned(plain), u)
-	if r.Ignore == contract.IgnoreZero && (len(c.field) > 0 || len(c.rules) > 0) {
-		c.rule("IgnoreZero")
-	}
-	metadata := c.metadata()
 	if len(metadata) == 0 {
 		return plain
 	}
@@ -194,9 +190,9 @@ func (c *constraints) constrainRange(r *contract.Rules) {
 			continue
 		}
 		if outside {
-			args = append(args, py.Key(mustIdent(name), number(rule.Value)))
+			args = append(args, py.Key(mustIdent(name), plainLiteral(rule.Value)))
 		} else {
-			c.own(bounds[name], number(rule.Value))
+			c.own(bounds[name], plainLiteral(rule.Value))
 		}
 	}
 	if outside {
@@ -209,7 +205,7 @@ func (c *constraints) constrainByteLength(r *contract.Rules) {
 	var args []py.Arg
 	add := func(name, rule string) {
 		if found := r.Find(rule); found != nil {
-			args = append(args, py.Key(mustIdent(name), number(found.Value)))
+			args = append(args, py.Key(mustIdent(name), plainLiteral(found.Value)))
 		}
 	}
 	add("exact", "len_bytes")
@@ -315,8 +311,6 @@ func unsignedType(value any) string {
 	}
 	return ""
 }
-
-func number(value any) py.Expr { return plainLiteral(value) }
 
 // plainLiteral is a value of a rule in Python.
 func plainLiteral(value any) py.Expr {

@@ -192,14 +192,11 @@ var wellKnownRules = map[string]string{
 // isStandard reports whether a set of rules has a rule, in the version of
 // protovalidate that the models follow.
 func isStandard(set, rule string) bool {
-	switch set {
-	case "string", "bytes", "enum", "repeated", "map", "any", "duration", "field_mask", "timestamp", "bool":
-		return slices.Contains(standardRules[set], rule)
-	case "float", "double":
-		return slices.Contains(standardRules["number"], rule) || rule == "finite"
-	default:
-		return slices.Contains(standardRules["number"], rule)
+	known, ok := standardRules[set]
+	if !ok {
+		known = standardRules["number"]
 	}
+	return slices.Contains(known, rule) || rule == "finite" && (set == "float" || set == "double")
 }
 
 // standardRules are the rules of each set; examples say nothing.

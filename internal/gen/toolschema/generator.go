@@ -117,8 +117,7 @@ type writer struct {
 
 	shape shape
 	defs  Members
-	// open are the messages around the place that is written, path how often each
-	// of them is.
+	// open are the messages around the place that is written.
 	open  []string
 	nodes int
 }
@@ -253,18 +252,25 @@ func (w *writer) reference(m *contract.Message) *Schema {
 // text is a value that is given as text.
 func text(notes ...string) *Schema { return &Schema{Type: Types{"string"}, notes: notes} }
 
+// record is an object that has the properties that are added to it, and no others
+// where a profile wants that said.
+func (w *writer) record() *Schema {
+	s := &Schema{Type: Types{"object"}, Properties: &Members{}}
+	if w.provider.Closed {
+		s.AdditionalProperties = false
+	}
+	return s
+}
+
 // object is the schema of a message, without its description.
 func (w *writer) object(m *contract.Message, isRoot bool) *Schema {
 	w.nodes++
 	w.open = append(w.open, m.FullName)
 	defer func() { w.open = w.open[:len(w.open)-1] }()
 
-	s := &Schema{Type: Types{"object"}, Properties: &Members{}}
+	s := w.record()
 	if !isRoot {
 		s.about = sentences(m.Comment)
-	}
-	if w.provider.Closed {
-		s.AdditionalProperties = false
 	}
 	groups := map[string]bool{}
 	for _, f := range m.Fields {
@@ -373,10 +379,8 @@ func (w *writer) tagged(m *contract.Message, oneof *contract.Oneof, isRoot bool)
 		if f.Oneof != oneof.Name || !w.visible(f, isRoot) {
 			continue
 		}
-		choice := &Schema{Type: Types{"object"}, Properties: &Members{}, Required: []string{w.key(m, f)}}
-		if w.provider.Closed {
-			choice.AdditionalProperties = false
-		}
+		choice := w.record()
+		choice.Required = []string{w.key(m, f)}
 		choice.Properties.Add(w.key(m, f), w.field(f))
 		w.nodes++
 		choices = append(choices, choice)
@@ -402,11 +406,7 @@ func (w *writer) exclude(s *Schema, m *contract.Message, isRoot bool) {
 		if len(keys) == 0 || len(keys) == 1 && !oneof.Required {
 			continue
 		}
-		count := "at most"
-		if oneof.Required {
-			count = "exactly"
-		}
-		s.notes = append(s.notes, "Set "+count+" one of "+list(keys)+".")
+		s.notes = append(s.notes, oneofNote(keys, oneof.Required))
 		for i, key := range keys[:len(keys)-1] {
 			others := &Members{}
 			for _, other := range keys[i+1:] {

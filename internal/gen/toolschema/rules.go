@@ -199,11 +199,9 @@ func ruleNote(rules *contract.Rules, rule contract.Rule) string {
 	case "const":
 		return "Always " + show(rule.Value) + "."
 	case "in":
-		return map[string]string{"any": "The type is one of ", "field_mask": "Only the paths "}[rules.Type] +
-			orElse(rules.Type, "One of ") + showAll(values) + "."
+		return listNote(rules.Type, "The type is one of ", "Only the paths ", "One of ") + showAll(values) + "."
 	case "not_in":
-		return map[string]string{"any": "The type is none of ", "field_mask": "None of the paths "}[rules.Type] +
-			orElse(rules.Type, "None of ") + showAll(values) + "."
+		return listNote(rules.Type, "The type is none of ", "None of the paths ", "None of ") + showAll(values) + "."
 	case "len":
 		return fmt.Sprintf("Exactly %v %s.", rule.Value, unit)
 	case "min_len":
@@ -245,11 +243,16 @@ func ruleNote(rules *contract.Rules, rule contract.Rule) string {
 	}
 }
 
-func orElse(ruleType, phrase string) string {
-	if ruleType == "any" || ruleType == "field_mask" {
-		return ""
+// listNote is the phrase before a list, for what a set of rules is about.
+func listNote(set, ofType, ofPaths, ofValues string) string {
+	switch set {
+	case "any":
+		return ofType
+	case "field_mask":
+		return ofPaths
+	default:
+		return ofValues
 	}
-	return phrase
 }
 
 func whenTrue(rule contract.Rule, note string) string {
@@ -312,16 +315,21 @@ func (w *writer) messageNotes(m *contract.Message) []string {
 				keys = append(keys, w.key(m, f))
 			}
 		}
-		count := "at most"
-		if oneof.Required {
-			count = "exactly"
-		}
-		notes = append(notes, "Set "+count+" one of "+list(keys)+".")
+		notes = append(notes, oneofNote(keys, oneof.Required))
 	}
 	for _, e := range m.Rules.CEL {
 		notes = append(notes, expressionNote(e, ""))
 	}
 	return notes
+}
+
+// oneofNote says how many of some properties may be set.
+func oneofNote(keys []string, required bool) string {
+	count := "at most"
+	if required {
+		count = "exactly"
+	}
+	return "Set " + count + " one of " + list(keys) + "."
 }
 
 // show prints a value of a rule.

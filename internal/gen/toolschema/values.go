@@ -48,12 +48,10 @@ func (w *writer) mapping(f *contract.Field, rules *contract.Rules) *Schema {
 	if !w.provider.Native {
 		key := w.value(f.Key, "", keyRules)
 		w.describe(key, "", false)
-		pair := &Schema{Type: Types{"object"}, Properties: &Members{}, Required: []string{"key", "value"}}
+		pair := w.record()
+		pair.Required = []string{"key", "value"}
 		pair.Properties.Add("key", key)
 		pair.Properties.Add("value", value)
-		if w.provider.Closed {
-			pair.AdditionalProperties = false
-		}
 		s := &Schema{Type: Types{"array"}, Items: pair, notes: []string{"Pairs of key and value, no key twice."}}
 		w.applyList(s, rules, "pairs")
 		return s
@@ -298,10 +296,7 @@ func (w *writer) wellKnown(typeName string, rules *contract.Rules) *Schema {
 	case "FieldMask":
 		s = text("Paths of fields in lowerCamelCase, joined by commas.")
 	case "Empty":
-		s = &Schema{Type: Types{"object"}, Properties: &Members{}}
-		if w.provider.Closed {
-			s.AdditionalProperties = false
-		}
+		s = w.record()
 		if w.provider.AllRequired {
 			s.Required = []string{}
 		}

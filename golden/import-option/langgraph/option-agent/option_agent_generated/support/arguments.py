@@ -18,7 +18,7 @@ from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, JsonValue
+from pydantic import JsonValue
 
 from . import behaviors, pb, protojson
 from .schemas import NEUTRAL, Profile
@@ -199,14 +199,16 @@ class _Fields:
     def __init__(self, cls: type[pb.Message]) -> None:
         self.cls = cls
         self.hints = typing.get_type_hints(cls, include_extras=True)
-        self.keys = {name: names[1] for name, names in pb.names_of(cls).items()}
+        names = pb.names_of(cls)
+        self.keys = {name: json_name for name, (_, json_name) in names.items()}
         self._exact: dict[str, str] = {}
         self._loose: dict[str, set[str]] = {}
-        for name, (proto, json_name) in pb.names_of(cls).items():
+        for name, (proto, json_name) in names.items():
             for key in (json_name, proto, proto.strip("[]")):
                 self._exact.setdefault(key, name)
                 self._loose.setdefault(_loose(key), set()).add(name)
         self._members = {m for group in pb.one_ofs(cls) for m in group.members}
+        self._groups = {_loose(group.name) for group in pb.one_ofs(cls)}
 
     @staticmethod
     @cache
@@ -223,8 +225,7 @@ class _Fields:
 
     def chosen(self, key: str, value: Any) -> dict[str, Any] | None:
         """Return the fields that an object for a oneof sets, if it is one."""
-        groups = {_loose(group.name) for group in pb.one_ofs(self.cls)}
-        if value is None and _loose(key) in groups:
+        if value is None and _loose(key) in self._groups:
             return {}
         value = _parsed(value, dict)
         if not isinstance(value, dict):
@@ -232,7 +233,7 @@ class _Fields:
         members = {self.find(str(k)): v for k, v in value.items() if v is not None}
         if not members.keys() <= self._members:
             return None
-        if not members and _loose(key) not in groups:
+        if not members and _loose(key) not in self._groups:
             return None
         return typing.cast("dict[str, Any]", members)
 
@@ -266,15 +267,13 @@ def _bare(hint: Any) -> Any:
 
 def _parsed(value: Any, kind: type) -> Any:
     """Return what a text holds as JSON, if it is of a kind; else the value."""
-    if isinstance(value, BaseModel) or not isinstance(value, str):
+    if not isinstance(value, str):
         return value
     try:
         found = json.loads(value)
     except (ValueError, RecursionError):
         return value
-    return (
-        found if isinstance(found, kind) or found is None and kind is object else value
-    )
+    return found if isinstance(found, kind) else value
 
 
 def _is_number(value: Any) -> bool:
@@ -301,4 +300,4 @@ def _enum(cls: type[pb.Enum], value: Any) -> Any:
     return next(iter(near)) if len({members[name] for name in near}) == 1 else value
 
 
-# sha256:a8694a93f86f5418182e2bdfa0eb8e42bfecd721af739785e822896a03a5d4a9
+# sha256:2a4ff1c027daf0c9b5bbecbe16a07a4497f4f2e4d57ff55563fd1f0cddb8bde8
